@@ -45,8 +45,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (runtime, held) = Server::new().workflow(Purchase).data(&folder).start_engine().await?;
     let runs = RunsService::for_local_caller(runtime);
 
-    let start =
-        StartRequest { workflow: "purchase".into(), input: json!({ "item": "a lamp" }), session_id: None };
+    let start = StartRequest::new("purchase", json!({ "item": "a lamp" }));
     let run = runs.start_run(start).await?.summary.id;
 
     // Every update of the run, in order, as it happens. No polling.

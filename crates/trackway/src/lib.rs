@@ -59,6 +59,8 @@ pub use server::{
 pub use trackway_a2a::{CardSigner, SigningKeyError};
 /// Runs in the shape of the REST API, for programs that call it or embed the engine.
 pub use trackway_api as api;
+/// Artifacts: what users attach and store, and what runs make.
+pub use trackway_artifacts as artifacts;
 pub use trackway_domain::{ParseScopeError, Scopes};
 pub use trackway_http::ProtocolDoor;
 pub use trackway_runtime::ChildLimits;

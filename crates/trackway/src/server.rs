@@ -1,38 +1,43 @@
 //! The server: an embedded store, an engine, and the front doors behind one listener.
 
+mod audit_queue;
 mod bound_server;
 mod connections;
 mod data_folder;
 mod engine_guard;
 mod mcp_door;
 mod metrics;
+mod nats_mesh;
 mod replay_check;
 mod server_agents;
+mod server_artifacts;
+mod server_auth;
+mod server_builder;
 mod server_definitions;
 mod server_doors;
 mod server_error;
 mod session_retention;
 
-use std::{
-    any::Any,
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::{any::Any, path::PathBuf, sync::Arc, time::Duration};
 
 use tokio::sync::watch;
 use trackway_a2a::{
     AddressPolicy, BLOCKING_TIMEOUT_DEFAULT, CardSigner, PushNotifier, PushSender, PushSenderOptions,
 };
-use trackway_http::ProtocolDoor;
-use trackway_ports::{Authenticator, FaultInjector, KeyStore, NoFaultInjection, Store, StoreOpener};
+use trackway_artifacts::{ArtifactLimits, ArtifactService, ReferenceSigner};
+use trackway_mesh::{
+    CallTokenSigner, NodePublicKey, PeerRegistry, PeerRegistryOptions, PeerTools, PeerToolsOptions,
+};
+use trackway_ports::{Clock, FaultInjector, NoFaultInjection, SharedAuditRecorder, Store, StoreOpener};
 use trackway_runtime::{
-    ChildLimits, MonotonicClock, Options, Program, ProgramRegistry, RegistryError, Runtime, SystemClock, Tool,
+    ChildLimits, MonotonicClock, Options, Program, ProgramRegistry, RegistryError, Runtime, SystemClock,
+    SystemIds, Tool,
 };
 use trackway_sqlite::SqliteStore;
 
-use crate::{Auth, AuthError, Secret, Workflow, auth::ServerAuthenticator, program};
+use crate::{Auth, Secret};
 
+pub(crate) use audit_queue::AuditQueue;
 pub use bound_server::BoundServer;
 pub use connections::ConnectionLimits;
 pub(crate) use connections::mark_caller_authenticated;
@@ -40,9 +45,11 @@ pub use data_folder::{DataFolder, DataFolderError};
 pub use engine_guard::EngineGuard;
 pub use mcp_door::McpOptions;
 use metrics::Metrics;
+use nats_mesh::NatsMesh;
 pub use replay_check::ReplayCheckResult;
 pub use server_agents::AgentSet;
 use server_agents::RunningAgents;
+use server_auth::{AuthMode, AuthenticatorOptions};
 use server_definitions::ServerDefinitions;
 pub use server_doors::DoorContext;
 use server_doors::{DoorFactory, ServerDoors};
@@ -80,7 +87,7 @@ pub struct Server {
     extended_card: bool,
     conformance: bool,
     repeat_messages: bool,
-    allow_loopback_targets: bool,
+    addresses: AddressPolicy,
     push_secret: Option<Secret>,
     body_bytes_max: usize,
     signer: Option<Arc<CardSigner>>,
@@ -93,6 +100,9 @@ pub struct Server {
     mcp: Option<McpOptions>,
     doors: Vec<DoorFactory>,
     retention: Option<Duration>,
+    trusted_nodes: Vec<NodePublicKey>,
+    nats: Option<Secret>,
+    artifact_limits: ArtifactLimits,
 }
 
 impl Default for Server {
@@ -115,7 +125,7 @@ impl Default for Server {
             extended_card: false,
             conformance: false,
             repeat_messages: false,
-            allow_loopback_targets: false,
+            addresses: AddressPolicy::default(),
             push_secret: None,
             body_bytes_max: BODY_BYTES_MAX_DEFAULT,
             signer: None,
@@ -128,6 +138,9 @@ impl Default for Server {
             mcp: None,
             doors: Vec::new(),
             retention: None,
+            trusted_nodes: Vec::new(),
+            nats: None,
+            artifact_limits: ArtifactLimits::default(),
         }
     }
 }
@@ -135,192 +148,6 @@ impl Default for Server {
 impl Server {
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Adds a workflow. Several versions of one name may be added, the newest last.
-    #[must_use]
-    pub fn workflow<W: Workflow>(mut self, workflow: W) -> Self {
-        self.workflows.push(program(workflow));
-        self
-    }
-
-    /// The address to listen on; port 0 takes a free one. Loopback only, unless auth is required.
-    #[must_use]
-    pub fn listen(mut self, address: impl Into<String>) -> Self {
-        self.listen = address.into();
-        self
-    }
-
-    /// The store of the runs. The default is a database in the data folder.
-    #[must_use]
-    pub fn store(mut self, store: impl StoreOpener + 'static) -> Self {
-        self.store = Some(Arc::new(store));
-        self
-    }
-
-    /// The folder for all data that is not in another store.
-    #[must_use]
-    pub fn data(mut self, folder: impl AsRef<Path>) -> Self {
-        self.data = folder.as_ref().to_owned();
-        self
-    }
-
-    /// Who may use it. The default is every caller that reaches it.
-    #[must_use]
-    pub fn auth(mut self, auth: Auth) -> Self {
-        self.auth = auth;
-        self
-    }
-
-    /// Does not continue the runs that an earlier process left unfinished.
-    #[must_use]
-    pub fn without_recovery(mut self) -> Self {
-        self.recover = false;
-        self
-    }
-
-    /// Fault points, for crash tests.
-    #[must_use]
-    pub fn faults(mut self, faults: Arc<dyn FaultInjector>) -> Self {
-        self.faults = faults;
-        self
-    }
-
-    /// The workflow that is also served at the addresses that name no workflow: its card at the server's
-    /// well-known address, its operations at `/a2a` and `/a2a/rest`. The default is the first one added.
-    #[must_use]
-    pub fn default_agent(mut self, name: impl Into<String>) -> Self {
-        self.default_agent = Some(name.into());
-        self
-    }
-
-    /// Offers an extended card to authenticated callers: it says which scopes a call needs.
-    #[must_use]
-    pub fn extended_card(mut self, offer: bool) -> Self {
-        self.extended_card = offer;
-        self
-    }
-
-    /// Writes cards in the form that A2A's conformance suites need, because those do not name the version
-    /// that they mean: see decision 9.
-    #[must_use]
-    pub fn conformance_cards(mut self, on: bool) -> Self {
-        self.conformance = on;
-        self
-    }
-
-    /// Treats every message as new, even if its id was used before. A client that repeats a message
-    /// because it got no answer then starts a second run. This is for test suites that reuse ids.
-    #[must_use]
-    pub fn accept_repeated_messages(mut self, repeat: bool) -> Self {
-        self.repeat_messages = repeat;
-        self
-    }
-
-    /// Allows loopback addresses for push notifications and for the tool `http_fetch`. A caller that sets
-    /// a push target, or an author of a text that a model reads, can then reach services that are meant
-    /// for this machine only.
-    #[must_use]
-    pub fn allow_loopback_targets(mut self, allow: bool) -> Self {
-        self.allow_loopback_targets = allow;
-        self
-    }
-
-    /// Signs push notifications: an HMAC-SHA256 of the body in `X-Trackway-Signature`.
-    #[must_use]
-    pub fn push_secret(mut self, secret: Secret) -> Self {
-        self.push_secret = Some(secret);
-        self
-    }
-
-    /// The largest request body that is read; the default is 10 MiB.
-    #[must_use]
-    pub fn body_bytes_max(mut self, bytes: usize) -> Self {
-        self.body_bytes_max = bytes;
-        self
-    }
-
-    /// How many connections may be open at once, and the time limits of each.
-    #[must_use]
-    pub fn connections(mut self, limits: ConnectionLimits) -> Self {
-        self.connections = limits;
-        self
-    }
-
-    /// How long a blocking A2A send waits for its task at most. It then answers with the current state of
-    /// the task.
-    #[must_use]
-    pub fn blocking_timeout(mut self, limit: Duration) -> Self {
-        self.blocking_timeout = limit;
-        self
-    }
-
-    /// The public address of this server, for example `https://agents.example.com`. Every address in a
-    /// card begins with it. The default is the host name of the request.
-    #[must_use]
-    pub fn public_url(mut self, url: impl Into<String>) -> Self {
-        self.public_url = Some(url.into().trim_end_matches('/').to_owned());
-        self
-    }
-
-    /// Whether cards contain the address of gRPC; the default is yes. Some clients refuse a card with an
-    /// address of another origin.
-    #[must_use]
-    pub fn grpc_in_card(mut self, show: bool) -> Self {
-        self.grpc_in_card = show;
-        self
-    }
-
-    /// Signs agent cards. It needs a [`Self::public_url`], because text from a request is never signed.
-    #[must_use]
-    pub fn sign_cards(mut self, signer: CardSigner) -> Self {
-        self.signer = Some(Arc::new(signer));
-        self
-    }
-
-    /// The address of the gRPC listener; by default there is none. Port 0 takes a free one.
-    #[must_use]
-    pub fn grpc_listen(mut self, address: Option<String>) -> Self {
-        self.grpc_listen = address;
-        self
-    }
-
-    /// Enables gRPC reflection: tools can list the services and messages.
-    #[must_use]
-    pub fn grpc_reflection(mut self, reflect: bool) -> Self {
-        self.grpc_reflection = reflect;
-        self
-    }
-
-    /// Serves the workflow definitions at `/mcp`, to agents that walk them with tokens.
-    #[must_use]
-    pub fn mcp(mut self, mcp: McpOptions) -> Self {
-        self.mcp = Some(mcp);
-        self
-    }
-
-    /// Adds a door of the embedding program to the built-in ones. It is opened when the engine runs, and
-    /// has the same listener, origin check and error answers.
-    #[must_use]
-    pub fn door(mut self, open: impl FnOnce(&DoorContext) -> ProtocolDoor + Send + Sync + 'static) -> Self {
-        self.doors.push(DoorFactory::new(open));
-        self
-    }
-
-    /// How deep runs may be nested, and how many agents and dispatched workflows there may be below one
-    /// run.
-    #[must_use]
-    pub fn child_limits(mut self, limits: ChildLimits) -> Self {
-        self.child_limits = limits;
-        self
-    }
-
-    /// Removes finished sessions that have had no new event for this time, at the start and once a day. By
-    /// default nothing is removed.
-    #[must_use]
-    pub fn retention(mut self, older_than: Option<Duration>) -> Self {
-        self.retention = older_than;
-        self
     }
 
     /// Only the workflows, for checks that need no server: the programs, the agents, and the definitions
@@ -343,28 +170,46 @@ impl Server {
     /// Opens the store and starts the engine without any door, for programs that embed it. The second
     /// value holds the resources of the engine and also stops it.
     pub async fn start_engine(&self) -> Result<(Runtime, EngineGuard), ServerError> {
-        let OpenedEngine { runtime, folder, staff, .. } = self.open_engine(self.build_push_sender()).await?;
-        Ok((runtime.clone(), EngineGuard::new(runtime, folder, staff)))
+        let OpenedEngine { runtime, folder, audit, staff, .. } =
+            self.open_engine(self.build_push_sender(), None).await?;
+        Ok((runtime.clone(), EngineGuard::new(runtime, folder, audit, staff)))
     }
 
-    async fn open_engine(&self, push_sender: PushSender) -> Result<OpenedEngine, ServerError> {
+    /// Other nodes reach this one at the address, if it has one.
+    async fn open_engine(
+        &self,
+        push_sender: PushSender,
+        base_url: Option<String>,
+    ) -> Result<OpenedEngine, ServerError> {
         let registry = Arc::new(self.registry_of_added_workflows()?);
         let folder = DataFolder::lock(&self.data)?;
+        let store = self.store_opener().open_store(self.faults.clone()).await?;
+        let newest = store.journal.newest_event_time().await.map_err(ServerError::Read)?;
+        let clock: Arc<dyn Clock> = Arc::new(MonotonicClock::starting_from_newest_event(newest));
+        let audit = AuditQueue::open(store.audit.clone(), Arc::new(SystemClock));
+        let artifacts = self.open_artifacts(&store, clock.clone(), audit.clone());
+        let references = server_artifacts::open_reference_signer(store.keys.clone(), base_url.clone());
+        let peers = self.start_peer_registry(&store).await?;
+        let peer_tools = PeerTools::new(PeerToolsOptions {
+            registry: peers.clone(),
+            artifacts: artifacts.clone(),
+            references: references.clone(),
+            signer: CallTokenSigner::in_store(store.keys.clone(), Arc::new(SystemClock)),
+            base_url,
+        });
         // Before the workflow definitions, so that no file takes the name of an agent.
-        let staff = self.start_agents(&registry).await?;
+        let staff = self.start_agents(&registry, &artifacts, &peers, &peer_tools).await?;
         let written = Arc::new(self.open_definitions(&registry)?);
         written.reload_definitions(&registry);
         if let Some(staff) = &staff {
             staff.set_definitions_to_reload(&written);
         }
-        let store = self.store_opener().open_store(self.faults.clone()).await?;
         let servers = staff.as_ref().map(RunningAgents::mcp_servers).unwrap_or_default();
         let metrics = Arc::new(Metrics::new(registry.clone(), servers));
         let mut options = Options::new(store.journal.clone(), registry);
         options.lease = store.lease;
         options.wakeups = store.wakeups.clone();
-        let newest = store.journal.newest_event_time().await.map_err(ServerError::Read)?;
-        options.clock = Arc::new(MonotonicClock::starting_from_newest_event(newest));
+        options.clock = clock;
         options.observer = Some(metrics.clone());
         options.resume_unfinished = self.recover;
         options.child_limits = self.child_limits;
@@ -372,8 +217,32 @@ impl Server {
         options.faults = self.faults.clone();
         options.deduplicate_messages = !self.repeat_messages;
         options.messenger = Some(Arc::new(PushNotifier::new(push_sender)));
+        options.step_notes = Some(Arc::new(peer_tools.task_releaser()));
         let runtime = Runtime::start(options);
-        Ok(OpenedEngine { runtime, folder, store, written, staff, metrics })
+        Ok(OpenedEngine {
+            runtime,
+            folder,
+            store,
+            audit,
+            artifacts,
+            references,
+            peers,
+            written,
+            staff,
+            metrics,
+        })
+    }
+
+    /// The peers of the configuration and of the store. Their cards are read while the start goes on.
+    async fn start_peer_registry(&self, store: &Store) -> Result<PeerRegistry, ServerError> {
+        let configuration = self.agents.as_ref().map(|agents| agents.borrow().mesh.clone());
+        let options = PeerRegistryOptions {
+            configuration: configuration.unwrap_or_default(),
+            keys: store.keys.clone(),
+            clock: Arc::new(SystemClock),
+            ids: Arc::new(SystemIds),
+        };
+        PeerRegistry::start(options).await.map_err(ServerError::Peers)
     }
 
     fn store_opener(&self) -> Arc<dyn StoreOpener> {
@@ -382,7 +251,7 @@ impl Server {
 
     /// The HTTP client for calls to addresses that clients choose.
     fn build_push_sender(&self) -> PushSender {
-        let addresses = AddressPolicy { allow_loopback: self.allow_loopback_targets };
+        let addresses = self.addresses.clone();
         let secret = self.push_secret.as_ref().map(|secret| secret.expose_secret().as_bytes().to_vec());
         PushSender::new(PushSenderOptions { addresses, secret })
     }
@@ -414,32 +283,65 @@ impl Server {
             None => None,
         };
         let outgoing = self.build_push_sender();
-        let opened = self.open_engine(outgoing.clone()).await?;
+        let base_url = self.public_url.clone().unwrap_or_else(|| listener.local_url());
+        let opened = self.open_engine(outgoing.clone(), Some(base_url)).await?;
         let mcp = match &self.mcp {
             Some(mcp) => Some(mcp.door(&opened, &self.faults).await?),
             None => None,
         };
-        let OpenedEngine { runtime, folder, store, written, staff, metrics } = opened;
+        let OpenedEngine {
+            runtime,
+            folder,
+            store,
+            audit,
+            artifacts,
+            references,
+            peers,
+            written,
+            staff,
+            metrics,
+        } = opened;
         let watching = server_definitions::watch_definition_folders(&written, &runtime);
         let retention =
             self.retention.map(|older_than| RetentionTask { journal: store.journal.clone(), older_than });
         let required = self.auth.is_required();
+        let nats = match &self.nats {
+            Some(url) => Some(
+                NatsMesh::prepare(url, required, store.keys.clone(), peers.clone(), runtime.clone()).await?,
+            ),
+            None => None,
+        };
         let a2a = self.a2a_options(outgoing);
-        let gate = open_authenticator(self.auth, store.keys.clone()).await?;
+        let gate = server_auth::open_authenticator(AuthenticatorOptions {
+            auth: self.auth,
+            keys: store.keys.clone(),
+            audit: audit.clone(),
+            trusted_nodes: self.trusted_nodes,
+            listens_on: listener.address(),
+            public_url: self.public_url.as_deref(),
+            mesh_audience: nats.as_ref().and_then(NatsMesh::audience),
+        })
+        .await?;
+        let is_open_to_all = !gate.checks_bearers();
         let a2a = trackway_a2a::Options {
-            gatekeeper: gate.clone(),
+            gatekeeper: Some(gate.clone()),
             secured: required,
             // With keys configured, some callers are authenticated and can read the extended card.
-            extended_card: a2a.extended_card || gate.is_some(),
+            extended_card: a2a.extended_card || !is_open_to_all,
             base_url: listener.local_url(),
             grpc_address: grpc.as_ref().map(|grpc| grpc.address().to_string()),
+            artifacts: Some(artifacts.clone()),
             ..a2a
         };
-        let entrance = AuthMode { required, is_open_to_all: gate.is_none() };
+        let entrance = AuthMode { required, is_open_to_all };
         let context = DoorContext {
             runtime: runtime.clone(),
             store,
-            gate,
+            gate: Some(gate),
+            audit: audit.clone(),
+            peers,
+            artifacts,
+            references,
             frames: a2a.frames.clone(),
             body_bytes_max: a2a.body_bytes_max,
         };
@@ -449,6 +351,8 @@ impl Server {
         Ok(bound
             .with_connection_limits(limits)
             .with_retention(retention)
+            .with_audit(audit)
+            .with_nats(nats)
             .with_folder_watch(watching)
             .with_running_agents(staff))
     }
@@ -465,29 +369,14 @@ struct OpenedEngine {
     runtime: Runtime,
     folder: DataFolder,
     store: Store,
+    audit: SharedAuditRecorder,
+    peers: PeerRegistry,
+    artifacts: Arc<ArtifactService>,
+    references: ReferenceSigner,
     written: Arc<ServerDefinitions>,
     /// Its agents, if it has any.
     staff: Option<RunningAgents>,
     metrics: Arc<Metrics>,
-}
-
-/// How a server authenticates callers.
-#[derive(Debug, Clone, Copy)]
-struct AuthMode {
-    /// Every caller must be authenticated.
-    required: bool,
-    /// No key is needed: every caller is the local caller.
-    is_open_to_all: bool,
-}
-
-async fn open_authenticator(
-    auth: Auth,
-    keys: Arc<dyn KeyStore>,
-) -> Result<Option<Arc<dyn Authenticator>>, AuthError> {
-    if auth.is_disabled() {
-        return Ok(None);
-    }
-    Ok(Some(Arc::new(ServerAuthenticator::open(auth, keys, Arc::new(SystemClock)).await?)))
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ pub mod finding;
 mod front_matter;
 pub mod mcp_file;
 pub mod open_models;
+pub mod peer_inspection;
 pub mod reference_check;
 pub mod resolved_models;
 #[cfg(test)]

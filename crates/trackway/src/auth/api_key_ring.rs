@@ -108,7 +108,7 @@ fn index_by_hash(keys: &[StoredKey]) -> IdentityByHash {
 }
 
 fn identity_of_api_key(key: &ApiKey) -> Identity {
-    Identity { caller: key.caller.clone(), scopes: key.scopes.clone() }
+    Identity::new(key.caller.clone(), key.scopes.clone())
 }
 
 #[cfg(test)]

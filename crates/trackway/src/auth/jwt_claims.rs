@@ -44,7 +44,7 @@ pub(super) fn identity_from_claims(
         // The scope permits nothing; the issuer of the token should learn that.
         tracing::warn!(tenant, user, %error, "a scope of a token cannot be read");
     }
-    Ok(Identity { caller: Caller::new(tenant, user), scopes })
+    Ok(Identity::new(Caller::new(tenant, user), scopes))
 }
 
 /// A claim in seconds since 1970; it may have a fraction.

@@ -4,6 +4,7 @@ use std::{
     future::{Future, IntoFuture},
     io,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    sync::Arc,
 };
 
 use axum::{
@@ -20,11 +21,13 @@ use tokio::{net::TcpListener, sync::oneshot};
 use trackway_a2a::GrpcServer;
 use trackway_domain::ErrorCode;
 use trackway_http::{HttpError, ProtocolDoor, catch_panics, origin_checks, problem_response};
+use trackway_ports::{NoAuditRecorder, SharedAuditRecorder};
 use trackway_runtime::{FolderWatch, Runtime};
 
 use super::{
     AuthMode, ConnectionLimits, DataFolder, ServerError,
     connections::{ConnectionInfo, Connections, GuardedListener, connection_info, track_requests},
+    nats_mesh::NatsMesh,
     server_agents::RunningAgents,
     session_retention::RetentionTask,
 };
@@ -40,6 +43,8 @@ pub struct BoundServer {
     auth_mode: AuthMode,
     doors: Vec<ProtocolDoor>,
     retention: Option<RetentionTask>,
+    audit: SharedAuditRecorder,
+    nats: Option<NatsMesh>,
     /// Ends with the server.
     folder_watch: Option<FolderWatch>,
     staff: Option<RunningAgents>,
@@ -64,6 +69,8 @@ impl BoundServer {
             auth_mode: entrance,
             doors,
             retention: None,
+            audit: Arc::new(NoAuditRecorder),
+            nats: None,
             folder_watch: None,
             staff: None,
             limits: ConnectionLimits::default(),
@@ -79,6 +86,18 @@ impl BoundServer {
     /// Sets what it removes while it serves.
     pub(super) fn with_retention(mut self, retention: Option<RetentionTask>) -> Self {
         self.retention = retention;
+        self
+    }
+
+    /// Sets where refusals are recorded: what waits there is stored before the store is closed.
+    pub(super) fn with_audit(mut self, audit: SharedAuditRecorder) -> Self {
+        self.audit = audit;
+        self
+    }
+
+    /// Sets the mesh that it joins.
+    pub(super) fn with_nats(mut self, nats: Option<NatsMesh>) -> Self {
+        self.nats = nats;
         self
     }
 
@@ -135,6 +154,8 @@ impl BoundServer {
             auth_mode: entrance,
             doors,
             retention,
+            audit,
+            nats,
             folder_watch: _watching,
             staff,
             limits,
@@ -145,7 +166,12 @@ impl BoundServer {
             tokio::spawn(retention.prune_until_dropped(supervisor))
         });
         let AuthMode { required, is_open_to_all: everybody_is_known } = entrance;
-        let app = track_requests(build_door_router(&doors, required), everybody_is_known);
+        let app = build_door_router(&doors, required);
+        let nats = match nats {
+            Some(nats) => Some(nats.join_mesh(app.clone()).await?),
+            None => None,
+        };
+        let app = track_requests(app, everybody_is_known);
         let app = app.into_make_service_with_connect_info::<ConnectionInfo>();
         let connections = Connections::new(limits);
         // Dropped when the runtime has stopped, which ends gRPC too.
@@ -179,6 +205,10 @@ impl BoundServer {
                 if let Some(keeper) = keeper {
                     keeper.abort();
                 }
+                if let Some(nats) = nats {
+                    nats.stop().await;
+                }
+                audit.wait_until_recorded().await;
                 runtime.stop_runtime().await;
                 if let Some(staff) = staff {
                     staff.shutdown_agents().await;

@@ -5,6 +5,7 @@ mod tests;
 
 use std::path::Path;
 
+use trackway_ports::SharedAuditRecorder;
 use trackway_runtime::Runtime;
 
 use super::{DataFolder, server_agents::RunningAgents};
@@ -15,12 +16,18 @@ use super::{DataFolder, server_agents::RunningAgents};
 pub struct EngineGuard {
     runtime: Runtime,
     folder: DataFolder,
+    audit: SharedAuditRecorder,
     staff: Option<RunningAgents>,
 }
 
 impl EngineGuard {
-    pub(super) fn new(runtime: Runtime, folder: DataFolder, staff: Option<RunningAgents>) -> Self {
-        Self { runtime, folder, staff }
+    pub(super) fn new(
+        runtime: Runtime,
+        folder: DataFolder,
+        audit: SharedAuditRecorder,
+        staff: Option<RunningAgents>,
+    ) -> Self {
+        Self { runtime, folder, audit, staff }
     }
 
     /// The folder.
@@ -31,7 +38,8 @@ impl EngineGuard {
     /// Stops the engine, and then the MCP servers of its agents. In the other order a running call would
     /// fail with its server, and its run would record that failure. On return everything has ended.
     pub async fn close_engine(self) {
-        let Self { runtime, folder, staff } = self;
+        let Self { runtime, folder, audit, staff } = self;
+        audit.wait_until_recorded().await;
         runtime.stop_runtime().await;
         if let Some(staff) = staff {
             staff.shutdown_agents().await;

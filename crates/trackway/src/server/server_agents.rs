@@ -16,10 +16,11 @@ use std::{
 };
 
 use tokio::{sync::watch, task::JoinHandle};
-use trackway_a2a::AddressPolicy;
 use trackway_agent::{
     AgentProgram, AgentResources, AgentSpec, BuiltInTools, McpConfig, McpServers, ResourcesSnapshot,
 };
+use trackway_artifacts::ArtifactService;
+use trackway_mesh::{MeshConfiguration, PeerRegistry, PeerTools};
 use trackway_runtime::{ProgramRegistry, SystemClock, Tool};
 
 use super::{Server, ServerError, server_definitions::ServerDefinitions};
@@ -41,6 +42,8 @@ pub struct AgentSet {
     pub folder: PathBuf,
     /// The agent at the addresses that name no agent; the default is the first one.
     pub default_agent: Option<String>,
+    /// `[mesh]` and `[[peers]]`, which are in the same file.
+    pub mesh: MeshConfiguration,
 }
 
 impl Server {
@@ -76,19 +79,21 @@ impl Server {
             tools: self.tools.clone(),
             folders: self.folders.clone(),
             folders_named: self.folders_named,
-            allow_loopback_targets: self.allow_loopback_targets,
+            addresses: self.addresses.clone(),
             ..Self::default()
         }
     }
 
     /// The tools that agents may use, without those of MCP servers: the server's own tools, and the
-    /// built-in tools whose names it does not use.
-    pub fn local_agent_tools(&self) -> Result<Vec<Arc<dyn Tool>>, ServerError> {
+    /// built-in tools whose names it does not use. Without artifacts they can be looked at, but not all of them
+    /// can be called.
+    pub fn local_agent_tools(
+        &self,
+        artifacts: Option<Arc<ArtifactService>>,
+    ) -> Result<Vec<Arc<dyn Tool>>, ServerError> {
         let own = self.step_tools()?;
-        let built_in = BuiltInTools {
-            addresses: AddressPolicy { allow_loopback: self.allow_loopback_targets },
-            clock: Arc::new(SystemClock),
-        };
+        let (addresses, clock) = (self.addresses.clone(), Arc::new(SystemClock));
+        let built_in = BuiltInTools { addresses, clock, artifacts };
         let free =
             built_in.into_tools().into_iter().filter(|tool| own.find_tool(&tool.info().name).is_none());
         Ok(own.list_tools().cloned().chain(free).collect())
@@ -126,14 +131,18 @@ impl Server {
     pub(super) async fn start_agents(
         &self,
         registry: &Arc<ProgramRegistry>,
+        artifacts: &Arc<ArtifactService>,
+        peers: &PeerRegistry,
+        peer_tools: &PeerTools,
     ) -> Result<Option<RunningAgents>, ServerError> {
         let Some(mut changes) = self.agents.clone() else { return Ok(None) };
         let agents = changes.borrow_and_update().clone();
         let servers = McpServers::start_servers(agents.mcp.clone(), agents.folder.clone());
         // A late server is reported when it is ready.
         let _ = tokio::time::timeout(SERVERS_START_MAX, servers.wait_until_started()).await;
-        let tools = self.local_agent_tools()?;
-        let mut staff = AgentSupervisor::new(registry.clone(), tools, servers.clone());
+        let tools = self.local_agent_tools(Some(artifacts.clone()))?;
+        let mut staff = AgentSupervisor::new(registry.clone(), tools, servers.clone(), peers.clone());
+        staff.resources.set_tool_source(Arc::new(peer_tools.clone()));
         staff.replace_agents(agents);
         let written = staff.definitions.clone();
         let following = tokio::spawn(staff.follow_agent_changes(changes));
@@ -188,6 +197,7 @@ struct AgentSupervisor {
     /// The tools of the server itself.
     tools: Vec<Arc<dyn Tool>>,
     servers: Arc<McpServers>,
+    peers: PeerRegistry,
     /// Signals that the set of tools has changed. The subscription begins before the tools are first read,
     /// so it also sees changes during registration.
     tools_changed: watch::Receiver<u64>,
@@ -200,7 +210,12 @@ struct AgentSupervisor {
 }
 
 impl AgentSupervisor {
-    fn new(registry: Arc<ProgramRegistry>, tools: Vec<Arc<dyn Tool>>, servers: Arc<McpServers>) -> Self {
+    fn new(
+        registry: Arc<ProgramRegistry>,
+        tools: Vec<Arc<dyn Tool>>,
+        servers: Arc<McpServers>,
+        peers: PeerRegistry,
+    ) -> Self {
         let workshop: Arc<AgentResources> = Arc::default();
         registry.add_program_loader(Arc::new(trackway_agent::AgentLoader(workshop.clone())));
         let tools_changed = servers.subscribe_server_changes();
@@ -210,6 +225,7 @@ impl AgentSupervisor {
             resources: workshop,
             tools,
             servers,
+            peers,
             tools_changed,
             agents,
             registered: offered,
@@ -273,6 +289,7 @@ impl AgentSupervisor {
                     Ok(()) => {
                         let agents = changes.borrow_and_update().clone();
                         self.servers.update_config(agents.mcp.clone()).await;
+                        self.peers.configure(agents.mesh.clone());
                         self.replace_agents(agents);
                         self.reload_definitions().await;
                     }

@@ -34,6 +34,18 @@ pub enum ServerError {
     Read(#[source] trackway_ports::ReadError),
     #[error(transparent)]
     TokenKeys(#[from] trackway_mcp::KeyRingError),
+    #[error(transparent)]
+    Peers(trackway_mesh::PeerError),
+    #[error(transparent)]
+    Nats(#[from] trackway_nats::NatsError),
+    #[error(
+        "the NATS server is not on this machine; without auth, everybody who reaches it could call the agents here (set `[auth] required = true` in trackway.toml)"
+    )]
+    ExposedOverNats,
+    #[error(transparent)]
+    NodeKey(#[from] trackway_mesh::NodeKeyError),
+    #[error("the client for requests cannot be built")]
+    HttpClient(#[source] reqwest::Error),
     #[error("the listener failed")]
     Serve(#[source] std::io::Error),
     #[error("the store has failed: {reason}")]

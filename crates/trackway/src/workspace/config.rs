@@ -1,13 +1,16 @@
 //! `trackway.toml`: the settings of an operator.
 //!
 //! `raw_config` is the format of the file, `lenient_toml` reads as much of it as possible, `config_reader`
-//! records where it is wrong, and `config_sections` and `model_sections` build the values that commands
-//! use. An unknown setting is an error: a setting that is silently ignored is worse than none.
+//! records where it is wrong, and `config_sections` and the modules of single sections build the values that
+//! commands use. An unknown setting is an error: a setting that is silently ignored is worse than none.
 
+mod artifacts_section;
 mod config_reader;
 mod config_sections;
 mod lenient_toml;
+mod mesh_sections;
 mod model_sections;
+mod outgoing_section;
 mod raw_config;
 mod raw_settings;
 
@@ -22,6 +25,9 @@ use std::{
 use crate::{Auth, ConnectionLimits, Secret};
 use trackway_a2a::BLOCKING_TIMEOUT_DEFAULT;
 use trackway_agent::FIRST_ANSWER_TIMEOUT_DEFAULT;
+use trackway_artifacts::ArtifactLimits;
+use trackway_mesh::MeshConfiguration;
+use trackway_outgoing::AllowedTargets;
 use trackway_runtime::ChildLimits;
 
 use crate::workspace::{
@@ -44,12 +50,16 @@ pub struct WorkspaceConfig {
     pub server: ServerSection,
     pub a2a: A2aSection,
     pub mcp: McpSection,
+    pub nats: NatsSection,
     pub workflows: WorkflowsSection,
     pub retention: RetentionSection,
     pub defaults: DefaultsSection,
     /// By name. None if the section is wrong: its name is still known.
     pub models: BTreeMap<String, Option<ModelSection>>,
     pub dispatch: DispatchSection,
+    pub mesh: MeshSection,
+    /// `[artifacts]`: how much may be stored.
+    pub artifacts: ArtifactLimits,
     /// The settings in the file, without secrets, and the line of each.
     pub raw_settings: Vec<(RawSetting, u32)>,
 }
@@ -86,6 +96,14 @@ impl Default for DispatchSection {
     }
 }
 
+/// `[mesh]` and `[[peers]]`: other nodes.
+#[derive(Debug, Default, PartialEq)]
+pub struct MeshSection {
+    pub configuration: MeshConfiguration,
+    /// The line of each peer of the configuration, in its order.
+    pub peer_lines: Vec<u32>,
+}
+
 /// `[retention]`: how long sessions are kept.
 #[derive(Debug, PartialEq)]
 pub struct RetentionSection {
@@ -113,6 +131,15 @@ pub struct WorkflowsSection {
 pub struct OutgoingSection {
     /// Addresses of this machine are allowed.
     pub allow_loopback: bool,
+    /// Further targets that are allowed.
+    pub allow: AllowedTargets,
+}
+
+/// `[nats]`: the server over which nodes find and call each other.
+#[derive(Debug, Default, PartialEq)]
+pub struct NatsSection {
+    /// It may contain a password.
+    pub url: Option<Secret>,
 }
 
 /// `[push]`: notifications to clients.

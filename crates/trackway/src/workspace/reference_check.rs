@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use trackway_agent::{DISPATCH_PREFIX, REPLY_TOOL, STATUS_TOOL};
 use trackway_definition::nearest_known_word;
 use trackway_domain::matches_wildcard as fits;
+use trackway_mesh::PEER_TOOL_PREFIXES;
 
 use super::{
     Workspace, add_nearest_name_suggestion,
@@ -38,10 +39,6 @@ pub fn check_workspace(workspace: &Workspace, available: &AvailableCapabilities)
         check_agent_workflows(agent, available, &mut findings);
         check_first_answer_timeouts(agent, available, &mut findings);
         findings.extend(check_cost_budget(agent, workspace));
-        for (index, peer) in agent.spec.peers.iter().enumerate() {
-            let why = format!("there is no peer {peer:?}");
-            findings.push(agent.finding_at_key(&format!("peers[{index}]"), FindingLevel::Warning, why));
-        }
     }
     findings.extend(check_a2a_default_agent(workspace, available));
     findings.extend(find_unused_models_and_servers(workspace));
@@ -108,13 +105,21 @@ fn check_agent_approvals(agent: &AgentFile, available: &AvailableCapabilities, f
             .iter()
             .any(|name| fits(approval, name) || fits(approval, &format!("{DISPATCH_PREFIX}{name}")));
         let is_own = [REPLY_TOOL, STATUS_TOOL].iter().any(|name| fits(approval, name));
-        if !is_tool && !is_workflow && !is_own {
+        if !is_tool && !is_workflow && !is_own && !could_be_peer_approval(approval, &spec.peers) {
             let why = format!("{:?} may not use {approval:?} at all", spec.name);
             let finding = agent.finding_at_key(&format!("approvals.{approval}"), FindingLevel::Unused, why);
             let known = spec.tools.iter().chain(workflows.iter().copied()).map(String::as_str);
             findings.push(finding.with_nearest_name_suggestion(nearest_known_word(approval, known)));
         }
     }
+}
+
+/// Whether an approval can be about a peer, by its name or by its tool. Which peers there are is known only
+/// while a server runs.
+fn could_be_peer_approval(approval: &str, peers: &[String]) -> bool {
+    let name = PEER_TOOL_PREFIXES.iter().find_map(|prefix| approval.strip_prefix(prefix)).unwrap_or(approval);
+    let both_wild = |pattern: &String| is_wildcard_pattern(approval) && is_wildcard_pattern(pattern);
+    peers.iter().any(|pattern| fits(pattern, name) || fits(name, pattern) || both_wild(pattern))
 }
 
 /// A cost budget for a model without a price.
@@ -132,7 +137,7 @@ fn check_cost_budget(agent: &AgentFile, workspace: &Workspace) -> Option<Finding
 }
 
 /// Whether it can match more than one name.
-fn is_wildcard_pattern(pattern: &str) -> bool {
+pub(super) fn is_wildcard_pattern(pattern: &str) -> bool {
     pattern.contains('*')
 }
 

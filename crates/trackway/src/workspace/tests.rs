@@ -258,7 +258,6 @@ provider = "offline"
       hint: did you mean "invest"?
     error: agents/a.md, line 5: workflows[1]: the workflow "guided" cannot be dispatched: it has prompts
     unused: agents/a.md, line 5: workflows[2]: no workflow fits "nothing-*"
-    warning: agents/a.md, line 6: peers[0]: there is no peer "billing"
     error: trackway.toml, line 6: a2a.default_agent: there is no workflow "nobody-at-all" to be the default agent, and no such agent
       hint: there are: echo, invest, review
     unused: trackway.toml, line 11: models.slow: no agent uses this model
@@ -455,6 +454,8 @@ fn what_is_shown_holds_no_secret() {
     agents.broker.skills = ["Trading"]  # agents/a.md, line 9
     agents.broker.tools = ["time_now","files__*"]  # agents/a.md, line 5
     agents.broker.workflows = ["invest","re*"]  # agents/a.md, line 6
+    artifacts.max_bytes = 67108864  # default
+    artifacts.quota_bytes = 4294967296  # default
     auth.jwt.audience = "us"  # trackway.toml, line 21
     auth.jwt.issuer = "${env:WHO}"  # trackway.toml, line 20
     auth.jwt.jwks_file = "k"  # trackway.toml, line 19
@@ -467,6 +468,11 @@ fn what_is_shown_holds_no_secret() {
     mcp.checkpoints = false  # default
     mcp.session_checkpoints = false  # default
     mcpServers.files = "files"  # mcp.json, line 3
+    mesh.max_depth = 8  # default
+    mesh.namespace = "trackway"  # default
+    mesh.reconnect = "30s"  # default
+    mesh.refresh = "30s"  # default
+    mesh.timeout = "600s"  # default
     models.fast.api_key = "(hidden)"  # trackway.toml, line 8
     models.fast.base_url = "http://127.0.0.1:9000/v1"  # trackway.toml, line 7
     models.fast.headers.x-team = "(hidden)"  # trackway.toml, line 10
@@ -475,6 +481,7 @@ fn what_is_shown_holds_no_secret() {
     models.fast.price = {"input":1.0,"output":2.5}  # trackway.toml, line 5
     models.fast.provider = "openai"  # trackway.toml, line 6
     models.offline.provider = "offline"  # default
+    outgoing.allow = []  # default
     outgoing.allow_loopback = false  # default
     push.secret = "(hidden)"  # trackway.toml, line 17
     retention.days = 60  # default

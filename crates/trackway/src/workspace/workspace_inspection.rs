@@ -31,7 +31,7 @@ impl AvailableCapabilities {
         let specs = workspace.agents.iter().map(|agent| agent.spec.clone()).collect();
         let server = server.agents(AgentSet { specs, ..AgentSet::default() });
         let registry = server.workflow_registry().map_err(ServerError::from)?;
-        let tools = server.local_agent_tools()?;
+        let tools = server.local_agent_tools(None)?;
         let names = |kind: ProgramKind| -> Vec<String> {
             let offered = registry.list_current_programs().into_iter();
             let offered = offered.filter(|program| program.info().kind == kind);

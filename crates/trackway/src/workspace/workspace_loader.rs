@@ -62,6 +62,7 @@ impl WorkspaceLoader {
             specs: workspace.agents.into_iter().map(|agent| agent.spec).collect(),
             mcp: workspace.mcp.config,
             folder: workspace.folder,
+            mesh: workspace.config.mesh.configuration,
             default_agent: Some(workspace.default_agent),
         })
     }

@@ -34,7 +34,8 @@ impl Server {
         };
         let outline = server
             .clone_with_programs_only()
-            .allow_loopback_targets(workspace.config.outgoing.allow_loopback);
+            .allow_loopback_targets(workspace.config.outgoing.allow_loopback)
+            .allow_targets(workspace.config.outgoing.allow.clone());
         let following = WorkspaceLoader::new(folder, &folders, move || outline.clone_with_programs_only())
             .load_and_follow_agents()?;
         let mcp = McpOptions::new()
@@ -62,11 +63,17 @@ pub fn apply_config_to_server(config: WorkspaceConfig, mut server: Server) -> Re
     server = server.grpc_in_card(!config.a2a.grpc_hidden);
     server = server.retention(config.retention.older_than);
     server = server.child_limits(config.dispatch.limits);
+    server = server.trust_nodes(config.mesh.configuration.options.trust);
+    server = server.artifact_limits(config.artifacts);
     if config.outgoing.allow_loopback {
         server = server.allow_loopback_targets(true);
     }
+    server = server.allow_targets(config.outgoing.allow);
     if let Some(secret) = config.push.secret {
         server = server.push_secret(secret);
+    }
+    if let Some(url) = config.nats.url {
+        server = server.nats(url);
     }
     if let Some(name) = config.a2a.default_agent {
         server = server.default_agent(name.name);

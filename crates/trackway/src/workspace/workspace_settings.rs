@@ -85,10 +85,12 @@ fn default_settings(workspace: &Workspace) -> Vec<(&'static str, Value)> {
     let folders: Vec<PathBuf> = workspace.workflow_folders();
     let days = defaults.retention.older_than.map(|age| age.as_secs() / (24 * 60 * 60));
     let connections = defaults.server.connections;
+    let mesh = defaults.mesh.configuration.options;
     let seconds = |span: Duration| json!(format!("{}s", span.as_secs()));
     vec![
         ("auth.required", json!(defaults.auth.is_required())),
         ("outgoing.allow_loopback", json!(defaults.outgoing.allow_loopback)),
+        ("outgoing.allow", json!([])),
         ("server.body_max_bytes", json!(defaults.server.body_max_bytes)),
         ("server.max_connections", json!(connections.max)),
         ("server.header_timeout", seconds(connections.header_timeout)),
@@ -102,9 +104,16 @@ fn default_settings(workspace: &Workspace) -> Vec<(&'static str, Value)> {
         ("mcp.session_checkpoints", json!(defaults.mcp.session_checkpoints)),
         ("retention.enabled", json!(days.is_some())),
         ("retention.days", json!(days)),
+        ("artifacts.max_bytes", json!(defaults.artifacts.bytes_max)),
+        ("artifacts.quota_bytes", json!(defaults.artifacts.quota.bytes_max)),
         ("dispatch.first_answer_timeout", seconds(defaults.dispatch.first_answer_timeout)),
         ("dispatch.depth_max", json!(defaults.dispatch.limits.depth_max)),
         ("dispatch.runs_max", json!(defaults.dispatch.limits.runs_max)),
+        ("mesh.refresh", seconds(mesh.refresh)),
+        ("mesh.reconnect", seconds(mesh.reconnect)),
+        ("mesh.timeout", seconds(mesh.timeout)),
+        ("mesh.max_depth", json!(mesh.max_depth)),
+        ("mesh.namespace", json!(mesh.namespace)),
     ]
 }
 

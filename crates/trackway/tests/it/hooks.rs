@@ -51,12 +51,9 @@ fn setup<M: HookMessenger + 'static>(postbox: &Arc<M>) -> ProcessSetup {
 /// Starts a run with a hook from its first message on.
 async fn start(process: &TestProcess, workflow: &str, input: Value, hook: Option<NewHook>) -> RunId {
     let submit = SubmitRunRequest {
-        workflow: workflow.to_owned(),
-        input: input.clone(),
-        caller: Caller::local_without_auth(),
-        session: None,
-        message: Some(user_message(&format!("start {workflow}"), Part::data(input))),
+        message: Some(user_message(&format!("start {workflow}"), Part::data(input.clone()))),
         hook,
+        ..SubmitRunRequest::new(workflow, input, Caller::local_without_auth())
     };
     process.submit_run(submit).await.unwrap().view.submission.run
 }
@@ -143,12 +140,12 @@ fn many_runs_and_long_ones_are_told_whole() {
         let mut runs = Vec::new();
         for number in 0..RUNS {
             let submit = SubmitRunRequest {
-                workflow: "counts".to_owned(),
-                input: json!(if number == 0 { 300 } else { 2 }),
-                caller: Caller::local_without_auth(),
-                session: None,
-                message: None,
                 hook: Some(new_test_hook("h")),
+                ..SubmitRunRequest::new(
+                    "counts",
+                    json!(if number == 0 { 300 } else { 2 }),
+                    Caller::local_without_auth(),
+                )
             };
             runs.push(process.submit_run(submit).await.unwrap().view.submission.run);
         }

@@ -35,12 +35,8 @@ fn a_workflow_reads_the_messages_that_began_and_answered_its_run() {
     let world = TestWorld::with_sqlite_store();
     let run = world.run_to_completion(registry![Reads(Probe::new())], async |process| {
         let submit = SubmitRunRequest {
-            workflow: "reads".to_owned(),
-            input: Value::Null,
-            caller: Caller::local_without_auth(),
-            session: None,
             message: Some(user_message("first", file())),
-            hook: None,
+            ..SubmitRunRequest::new("reads", Value::Null, Caller::local_without_auth())
         };
         let run = process.submit_run(submit).await.unwrap().view.submission.run;
         wait_until_idle(&process, run).await;

@@ -14,7 +14,7 @@ use trackway_ports::{
     PortFuture, RunFilter, Store, StoreOpener,
 };
 use trackway_runtime::SubmitRunRequest;
-use trackway_testkit::{MemoryBlobs, MemoryJournal, MemoryKeys};
+use trackway_testkit::{MemoryAuditLog, MemoryJournal, MemoryKeys};
 
 use crate::support::Probe;
 
@@ -29,8 +29,10 @@ impl StoreOpener for ForeignStore {
         Box::pin(async {
             Ok(Store {
                 journal: Arc::new(self.0.reopen_as_next_process()),
-                blobs: Arc::new(MemoryBlobs::default()),
+                blobs: Arc::new(self.0.blob_store()),
+                artifacts: Arc::new(self.0.reopen_as_next_process()),
                 keys: Arc::new(self.1.clone()),
+                audit: Arc::new(MemoryAuditLog::default()),
                 lease: LeaseMode::Renewed(std::time::Duration::from_secs(30)),
                 wakeups: Some(Arc::new(InProcessWakeups::default())),
             })
@@ -48,14 +50,7 @@ async fn a_server_keeps_its_runs_in_the_store_it_is_given() {
     let (store, folder) = (ForeignStore::default(), tempfile::tempdir().unwrap());
     let server = || trackway::Server::new().workflow(Echo(Probe::new())).data(folder.path());
     let (runtime, held) = server().store(store.clone()).start_engine().await.unwrap();
-    let submit = SubmitRunRequest {
-        workflow: "echo".to_owned(),
-        input: Value::from(7),
-        caller: Caller::local_without_auth(),
-        session: None,
-        message: None,
-        hook: None,
-    };
+    let submit = SubmitRunRequest::new("echo", Value::from(7), Caller::local_without_auth());
     let view = runtime.submit_run(submit).await.unwrap().view;
     let ended = runtime.wait_until_run_idle(view).await.unwrap();
     assert_eq!(ended.state, StateName::Completed);

@@ -121,14 +121,7 @@ impl Drop for Guard {
 
 /// Starts a run.
 pub(crate) async fn start(process: &TestProcess, workflow: &str, input: impl Into<Value>) -> RunId {
-    let submit = SubmitRunRequest {
-        workflow: workflow.to_owned(),
-        input: input.into(),
-        caller: Caller::local_without_auth(),
-        session: None,
-        message: None,
-        hook: None,
-    };
+    let submit = SubmitRunRequest::new(workflow, input.into(), Caller::local_without_auth());
     process.submit_run(submit).await.unwrap().view.submission.run
 }
 
@@ -141,12 +134,8 @@ pub(crate) async fn start_as(
 ) -> Result<SubmitRunResponse, Error> {
     let input = input.into();
     let submit = SubmitRunRequest {
-        workflow: workflow.to_owned(),
-        input: input.clone(),
-        caller: Caller::local_without_auth(),
-        session: None,
-        message: Some(user_message(id, Part::data(input))),
-        hook: None,
+        message: Some(user_message(id, Part::data(input.clone()))),
+        ..SubmitRunRequest::new(workflow, input, Caller::local_without_auth())
     };
     process.submit_run(submit).await
 }

@@ -49,7 +49,7 @@ const CLERK: &str = "---\ndescription: Orders.\nworkflows: [order]\n---\nYou ord
 
 /// The artifacts of a run by id, and its output.
 async fn done(runs: &RunsService, workflow: &str, input: Value) -> (Vec<(String, String)>, Value) {
-    let start = StartRequest { workflow: workflow.into(), input, session_id: None };
+    let start = StartRequest::new(workflow, input);
     let run = runs.start_run(start).await.unwrap().summary.id;
     let mut updates = runs.watch_run_updates(run, 0).await.unwrap();
     let (mut artifacts, mut end) = (Vec::new(), Value::Null);

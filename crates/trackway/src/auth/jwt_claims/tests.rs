@@ -22,8 +22,7 @@ fn jwt() -> JwtOptions {
 /// Proves X6.
 #[test]
 fn claims_name_tenant_user_and_scopes() {
-    let expected =
-        Identity { caller: Caller::new("acme", "ann"), scopes: Scopes::new(["workflow:echo:run"]).unwrap() };
+    let expected = Identity::new(Caller::new("acme", "ann"), Scopes::new(["workflow:echo:run"]).unwrap());
     assert_eq!(authenticate_claims(&valid_claims(), &jwt()).unwrap(), expected);
     let array = valid_claims_except(&json!({ "scope": ["email", "workflow:echo:run"] }));
     assert_eq!(authenticate_claims(&array, &jwt()).unwrap(), expected);

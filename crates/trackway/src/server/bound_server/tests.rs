@@ -45,14 +45,7 @@ async fn readiness(address: SocketAddr) -> (u16, String, Value) {
 
 /// Starts a run, and returns when it sleeps.
 async fn nap(process: &TestProcess) {
-    let submit = SubmitRunRequest {
-        workflow: "naps".to_owned(),
-        input: Value::Null,
-        caller: Caller::local_without_auth(),
-        session: None,
-        message: None,
-        hook: None,
-    };
+    let submit = SubmitRunRequest::new("naps", Value::Null, Caller::local_without_auth());
     let run = process.submit_run(submit).await.unwrap().view.submission.run;
     let mut watch = process.watch_run(&local_run_address(run), 0).await.unwrap();
     while let Some(stored) = watch.next_event().await.unwrap() {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use trackway_agent::{McpConfig, MissingEnvVar};
-use trackway_domain::{Caller, Op, RunId, SessionId, WorkflowRef};
+use trackway_domain::{CallChain, Caller, Op, RunId, SessionId, WorkflowRef};
 use trackway_ports::IdSource as _;
 use trackway_runtime::SystemIds;
 
@@ -24,6 +24,8 @@ fn run() -> RunSubmission {
         exit: None,
         forked_from: None,
         awaited: false,
+        call_chain: CallChain::default(),
+        linked_session: None,
     }
 }
 

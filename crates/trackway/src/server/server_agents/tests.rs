@@ -1,6 +1,11 @@
 //! Agents that are added, changed and removed while a registry is in use.
 
+use std::path::Path;
+
 use trackway_agent::TurnBudgets;
+use trackway_mesh::PeerRegistryOptions;
+use trackway_runtime::SystemIds;
+use trackway_sqlite::FolderKeys;
 
 use super::*;
 
@@ -32,9 +37,16 @@ fn registered_names(registry: &ProgramRegistry) -> Vec<String> {
     programs.iter().map(|it| format!("{} {}", it.info().name, it.info().description)).collect()
 }
 
-fn new_supervisor(registry: &Arc<ProgramRegistry>) -> AgentSupervisor {
+async fn new_supervisor(registry: &Arc<ProgramRegistry>) -> AgentSupervisor {
     let servers = McpServers::start_servers(McpConfig::default(), PathBuf::new());
-    AgentSupervisor::new(registry.clone(), Vec::new(), servers)
+    let peers = PeerRegistry::start(PeerRegistryOptions {
+        configuration: MeshConfiguration::default(),
+        // Nothing is added, so the folder is not made.
+        keys: Arc::new(FolderKeys::in_folder(Path::new("none"))),
+        clock: Arc::new(SystemClock),
+        ids: Arc::new(SystemIds),
+    });
+    AgentSupervisor::new(registry.clone(), Vec::new(), servers, peers.await.unwrap())
 }
 
 #[tokio::test]
@@ -42,7 +54,7 @@ async fn agents_come_change_and_go() {
     let registry = Arc::new(ProgramRegistry::new());
     let workflow = AgentProgram::new(spec("echo", "a workflow"), Arc::default());
     registry.add_program(Arc::new(workflow)).unwrap();
-    let mut staff = new_supervisor(&registry);
+    let mut staff = new_supervisor(&registry).await;
     staff.replace_agents(agents(&[("ann", "1"), ("ben", "1"), ("echo", "1"), ("no name", "1")]));
     assert_eq!(registered_names(&registry), ["ann 1", "ben 1", "echo a workflow"]);
     staff.replace_agents(agents(&[("ann", "2"), ("cem", "1")]));
@@ -59,7 +71,7 @@ async fn agents_come_change_and_go() {
 #[tokio::test]
 async fn a_change_of_tools_before_they_are_followed_is_seen() {
     let registry = Arc::new(ProgramRegistry::new());
-    let mut staff = new_supervisor(&registry);
+    let mut staff = new_supervisor(&registry).await;
     staff.replace_agents(agents(&[]));
     let (workshop, servers) = (staff.resources.clone(), staff.servers.clone());
     let before = workshop.current_snapshot();
@@ -75,7 +87,7 @@ async fn a_change_of_tools_before_they_are_followed_is_seen() {
 async fn changes_are_followed() {
     let registry = Arc::new(ProgramRegistry::new());
     let (tell, changes) = watch::channel(agents(&[]));
-    let following = tokio::spawn(new_supervisor(&registry).follow_agent_changes(changes));
+    let following = tokio::spawn(new_supervisor(&registry).await.follow_agent_changes(changes));
     tell.send(agents(&[("ann", "1")])).unwrap();
     while registered_names(&registry) != ["ann 1"] {
         tokio::task::yield_now().await;

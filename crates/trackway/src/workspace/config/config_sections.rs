@@ -4,11 +4,12 @@ use std::{fs, ops::RangeInclusive, time::Duration};
 
 use crate::{ApiKey, ApiKeyConfigError, ApiKeyHash, Auth, JwksSource, JwtOptions, Scopes, Secret};
 use toml::Spanned;
+use trackway_nats::NatsOptions;
 
 use super::{
-    A2aSection, CardSigningKey, DefaultsSection, DispatchSection, LocatedName, McpSection, OutgoingSection,
-    PushSection, RetentionSection, ServerSection, WorkflowsSection, WorkspaceConfig,
-    config_reader::ConfigReader, model_sections, raw_config,
+    A2aSection, CardSigningKey, DefaultsSection, DispatchSection, LocatedName, McpSection, NatsSection,
+    PushSection, RetentionSection, ServerSection, WorkflowsSection, WorkspaceConfig, artifacts_section,
+    config_reader::ConfigReader, mesh_sections, model_sections, outgoing_section, raw_config,
 };
 use crate::workspace::duration;
 
@@ -35,7 +36,7 @@ pub(super) fn build_config(reader: &ConfigReader<'_>, file: raw_config::RawConfi
     let push = file.push.secret.and_then(|text| reader.read_nonempty_setting("push.secret", &text));
     WorkspaceConfig {
         auth: read_auth_section(reader, &file.auth),
-        outgoing: OutgoingSection { allow_loopback: file.outgoing.allow_loopback },
+        outgoing: outgoing_section::read_outgoing_section(reader, &file.outgoing),
         push: PushSection { secret: push.map(Secret::new) },
         server: read_server_section(reader, &file.server),
         a2a: read_a2a_section(reader, &file.a2a),
@@ -43,6 +44,7 @@ pub(super) fn build_config(reader: &ConfigReader<'_>, file: raw_config::RawConfi
             checkpoints: file.mcp.checkpoints,
             session_checkpoints: file.mcp.session_checkpoints,
         },
+        nats: read_nats_section(reader, &file.nats),
         workflows: read_workflows_section(reader, &file.workflows),
         retention: read_retention_section(reader, &file.retention),
         defaults: DefaultsSection {
@@ -51,8 +53,20 @@ pub(super) fn build_config(reader: &ConfigReader<'_>, file: raw_config::RawConfi
         },
         models: model_sections::read_model_sections(reader, &file.models),
         dispatch: read_dispatch_section(reader, &file.dispatch),
+        mesh: mesh_sections::read_mesh_sections(reader, &file.mesh, &file.peers),
+        artifacts: artifacts_section::read_artifacts_section(reader, &file.artifacts),
         raw_settings: Vec::new(),
     }
+}
+
+fn read_nats_section(reader: &ConfigReader<'_>, section: &raw_config::RawNatsSection) -> NatsSection {
+    const KEY: &str = "nats.url";
+    let Some(text) = &section.url else { return NatsSection::default() };
+    let url = reader.read_nonempty_setting(KEY, text).and_then(|url| match NatsOptions::check_url(&url) {
+        Ok(()) => Some(Secret::new(url)),
+        Err(error) => reader.report_finding(text.span(), KEY, error),
+    });
+    NatsSection { url }
 }
 
 fn read_named_setting(

@@ -16,11 +16,22 @@ pub(super) struct RawConfig {
     pub(super) server: RawServerSection,
     pub(super) a2a: RawA2aSection,
     pub(super) mcp: RawMcpSection,
+    pub(super) nats: RawNatsSection,
     pub(super) workflows: RawWorkflowsSection,
     pub(super) retention: RawRetentionSection,
     pub(super) defaults: RawDefaultsSection,
     pub(super) models: BTreeMap<SpannedText, Spanned<RawModelSection>>,
     pub(super) dispatch: RawDispatchSection,
+    pub(super) mesh: RawMeshSection,
+    pub(super) peers: Vec<Spanned<RawPeerSection>>,
+    pub(super) artifacts: RawArtifactsSection,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct RawArtifactsSection {
+    pub(super) max_bytes: Option<Spanned<u64>>,
+    pub(super) quota_bytes: Option<Spanned<u64>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -57,6 +68,13 @@ pub(super) struct RawJwtSection {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct RawOutgoingSection {
     pub(super) allow_loopback: bool,
+    pub(super) allow: Vec<SpannedText>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct RawNatsSection {
+    pub(super) url: Option<SpannedText>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -142,4 +160,28 @@ pub(super) struct RawDispatchSection {
     pub(super) first_answer_timeout: Option<SpannedText>,
     pub(super) depth_max: Option<Spanned<u32>>,
     pub(super) runs_max: Option<Spanned<u32>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct RawMeshSection {
+    pub(super) refresh: Option<SpannedText>,
+    pub(super) reconnect: Option<SpannedText>,
+    pub(super) timeout: Option<SpannedText>,
+    pub(super) max_depth: Option<Spanned<u32>>,
+    pub(super) allow: Option<Vec<SpannedText>>,
+    pub(super) deny: Option<Vec<SpannedText>>,
+    pub(super) namespace: Option<SpannedText>,
+    pub(super) trust: Option<Vec<SpannedText>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct RawPeerSection {
+    pub(super) url: Option<SpannedText>,
+    pub(super) name: Option<SpannedText>,
+    pub(super) key: Option<SpannedText>,
+    pub(super) headers: BTreeMap<SpannedText, SpannedText>,
+    /// The name of a file, or the card itself.
+    pub(super) card: Option<Spanned<serde_json::Value>>,
 }

@@ -61,7 +61,11 @@ fn toml_value_offset(table: &DeTable<'_>, name: &str) -> usize {
 /// Whether the value of this key grants access or is a signing key.
 fn is_secret_setting_key(key: &str) -> bool {
     let last = key.rsplit('.').next().unwrap_or(key);
-    matches!(last, "api_key" | "secret" | "sha256") || key.contains(".headers.")
+    let is_peer_key = last == "key" && key.starts_with("peers[");
+    matches!(last, "api_key" | "secret" | "sha256")
+        || is_peer_key
+        || key == "nats.url"
+        || key.contains(".headers.")
 }
 
 /// A reference does not reveal its value.

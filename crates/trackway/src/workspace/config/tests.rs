@@ -24,6 +24,10 @@ tenant_claim = "org"
 
 [outgoing]
 allow_loopback = true
+allow = ["10.0.0.0/8", "*.${env:WHO}.internal"]
+
+[nats]
+url = "nats://${env:WHO}:pass@nats.example:4222"
 
 [push]
 secret = "${env:PUSH_SECRET}"
@@ -41,6 +45,10 @@ blocking_timeout = "5s"
 default_agent = "echo"
 grpc_reflection = true
 grpc_in_card = false
+
+[artifacts]
+max_bytes = 5
+quota_bytes = 7
 "#;
 
 fn parse(text: &str) -> Result<WorkspaceConfig, WorkspaceError> {
@@ -66,7 +74,11 @@ fn every_setting_is_read() {
     for part in ["\"ci\"", "acme", "ann-bot", "agent:*:call", "/etc/trackway/jwks.json", "\"org\""] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
-    assert_eq!(config.outgoing, OutgoingSection { allow_loopback: true });
+    let allow = ["10.0.0.0/8", "*.ann.internal"].map(|target| target.parse().unwrap());
+    let allow = allow.into_iter().collect();
+    assert_eq!(config.outgoing, OutgoingSection { allow_loopback: true, allow });
+    let nats = Secret::new("nats://ann:pass@nats.example:4222");
+    assert_eq!(config.nats, NatsSection { url: Some(nats) });
     assert_eq!(config.push, PushSection { secret: Some(Secret::new("hush-hush")) });
     let connections = ConnectionLimits {
         max: 100,
@@ -79,12 +91,13 @@ fn every_setting_is_read() {
     let limits = ServerSection { public_url, body_max_bytes: 2048, connections, blocking_timeout };
     assert_eq!(config.server, limits);
     let a2a = A2aSection {
-        default_agent: Some(LocatedName { name: "echo".to_owned(), line: 34 }),
+        default_agent: Some(LocatedName { name: "echo".to_owned(), line: 38 }),
         signing: None,
         grpc_reflection: true,
         grpc_hidden: true,
     };
     assert_eq!(config.a2a, a2a);
+    assert_eq!((config.artifacts.bytes_max, config.artifacts.quota.bytes_max), (5, 7));
 }
 
 /// Proves X6: nothing that gives access, or signs in our name, is shown.
@@ -115,12 +128,23 @@ fn mistakes_are_told_with_their_place() {
         ("\n\n[auht]\n".to_owned(), 3, "auht"),
         ("[auth]\nrequired = \"yes\"".to_owned(), 2, "expected a boolean"),
         ("[auth\n".to_owned(), 1, "table"),
+        ("[outgoing]\nallow = [\n\"10.0.0.1/8\",\n]".to_owned(), 3, "10.0.0.0/8"),
+        ("[outgoing]\nallow = [\"*\"]".to_owned(), 2, "every host"),
+        ("[outgoing]\nallow = [\"http://db.internal\"]".to_owned(), 2, "form of a URL"),
+        ("[outgoing]\nallow = \"10.0.0.0/8\"".to_owned(), 2, "allow"),
+        (format!("[outgoing]\nallow = [{}]", "\"10.0.0.0/8\",".repeat(257)), 2, "more than 256"),
         ("[server]\nbody_max_bytes = 1".to_owned(), 2, "from 1024 to"),
         ("[server]\nbody_max_bytes = -1".to_owned(), 2, "-1"),
+        ("[artifacts]\nmax_bytes = 0".to_owned(), 2, "from 1 to"),
+        ("[artifacts]\nquota = 1".to_owned(), 2, "quota"),
         ("[server]\nmax_connections = 0".to_owned(), 2, "from 1 to"),
         ("[server]\nidle_timeout = \"1ms\"".to_owned(), 2, "from 10ms to 1d"),
         ("[server]\nheader_timeout = \"soon\"".to_owned(), 2, "length of time"),
         ("[server]\npublic_url = \"ours.example\"".to_owned(), 2, "server.public_url"),
+        ("[nats]\nurl = \"\"".to_owned(), 2, "nats.url: it is empty"),
+        ("[nats]\nurl = \"http://nats.example\"".to_owned(), 2, "nats:// or tls://"),
+        ("[nats]\nurl = 4222".to_owned(), 2, "nats.url"),
+        ("[nats]\naddress = \"nats://x\"".to_owned(), 2, "address"),
         ("[push]\nsecret = \"\"".to_owned(), 2, "push.secret: it is empty"),
         ("[push]\n\nsecret = \"${env:NOT_SET}\"".to_owned(), 3, "\"NOT_SET\""),
         ("[push]\nsecret = \"${env:WHO\"".to_owned(), 2, "has no `}`"),

@@ -111,12 +111,8 @@ fn without_a_messenger_no_hook_can_be_set() {
     let world = TestWorld::with_memory_store();
     world.run_to_completion(registry![Talks(Probe::new())], async |process| {
         let submit = SubmitRunRequest {
-            workflow: "talks".to_owned(),
-            input: Value::Null,
-            caller: Caller::local_without_auth(),
-            session: None,
-            message: None,
             hook: Some(new_test_hook("h")),
+            ..SubmitRunRequest::new("talks", Value::Null, Caller::local_without_auth())
         };
         refused(process.submit_run(submit).await);
         let run = start(&process, "talks", Value::Null, None).await;
