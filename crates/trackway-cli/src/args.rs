@@ -1,7 +1,9 @@
 //! The command-line arguments. `commands` has the behaviour.
 
+mod artifacts_args;
 mod chat_args;
 mod keys_args;
+mod peers_args;
 mod sessions_args;
 mod workflows_args;
 mod workspace_args;
@@ -15,8 +17,13 @@ use trackway_domain::{QuestionId, RunId, Seq, SessionId, StateName};
 
 use crate::{duration, exit_status, fault_injection::FaultPoint};
 
+pub(crate) use artifacts_args::{
+    ArtifactPlaceArgs, ArtifactsCommand, GetArtifactArgs, ListArtifactsArgs, PutArtifactArgs,
+    RemoveArtifactArgs, ShowArtifactArgs,
+};
 pub(crate) use chat_args::ChatArgs;
 pub(crate) use keys_args::{CreateKeyArgs, KeysCommand, ListKeysArgs, RevokeKeyArgs, RotateKeysArgs};
+pub(crate) use peers_args::{AddPeerArgs, HeaderArg, ListPeersArgs, NodeKeyArgs, PeerRefArgs, PeersCommand};
 pub(crate) use sessions_args::{
     ExportFormat, ExportSessionArgs, FindTokenArgs, ImportSessionArgs, ListSessionsArgs, NodeSelector,
     PruneSessionsArgs, SessionGraphArgs, SessionOwnerArgs, SessionRefArgs, SessionsCommand,
@@ -54,12 +61,18 @@ pub(crate) enum CliCommand {
     /// List, show, export and import sessions, and remove old ones
     #[command(subcommand)]
     Sessions(SessionsCommand),
+    /// List, show, get, store and remove artifacts
+    #[command(subcommand)]
+    Artifacts(ArtifactsCommand),
     /// List, check and show workflow files
     #[command(subcommand)]
     Workflows(WorkflowsCommand),
     /// Create, list and revoke the keys that a server accepts
     #[command(subcommand)]
     Keys(KeysCommand),
+    /// List, add, remove and ping agents of other processes; print the key of this node
+    #[command(subcommand)]
+    Peers(PeersCommand),
     /// Report everything that is wrong or unused in a workspace
     Doctor(DoctorArgs),
     /// Show the configuration
@@ -81,6 +94,10 @@ pub(crate) struct ServeArgs {
     /// Address to serve gRPC on; off by default, port 0 takes a free one
     #[arg(long, env = "TRACKWAY_GRPC_LISTEN", value_name = "HOST:PORT")]
     pub(crate) grpc_listen: Option<String>,
+    /// NATS server over which nodes find and call each other, such as nats://127.0.0.1:4222; it may contain a
+    /// password
+    #[arg(long, env = "TRACKWAY_NATS", hide_env_values = true, value_parser = parse_secret, value_name = "URL")]
+    pub(crate) nats: Option<Secret>,
     #[command(flatten)]
     pub(crate) data: DataFolderArgs,
     #[command(flatten)]

@@ -5,6 +5,7 @@
 //! be used yet is kept: a message until the previous turn has ended, an answer until its question is open.
 
 mod answer_form;
+mod attachments;
 pub(crate) mod chat_view;
 mod clipped_parts;
 mod line_queue;
@@ -25,6 +26,7 @@ use trackway_domain::{ErrorCode, RunId, SessionId};
 
 use self::{
     answer_form::{AnswerForm, AnswerProgress, FieldSelection},
+    attachments::PendingAttachments,
     chat_view::ChatView,
     line_queue::InputLineQueue,
     slash_command::SlashCommand,
@@ -73,6 +75,8 @@ pub(crate) struct ChatSession<'a> {
     silent_children: HashSet<RunId>,
     /// Values that the runs already got, offered as defaults if they ask again.
     previous_inputs: PreviousInputs,
+    /// Files that go along with the next message.
+    attachments: PendingAttachments,
     /// Questions that wait for an answer, the oldest first.
     questions: VecDeque<PendingQuestion>,
     /// There are no more lines.
@@ -115,6 +119,7 @@ impl<'a> ChatSession<'a> {
             busy_children: HashSet::new(),
             silent_children: HashSet::new(),
             previous_inputs: PreviousInputs::default(),
+            attachments: PendingAttachments::default(),
             questions: VecDeque::new(),
             is_input_ended: false,
         }
@@ -200,7 +205,10 @@ impl<'a> ChatSession<'a> {
     fn can_use_line_now(&self, line: &str) -> bool {
         let is_free = self.mode.is_terminal() || !self.has_awaited_children();
         match SlashCommand::parse_slash_command(line) {
-            Some(SlashCommand::Stop | SlashCommand::Help | SlashCommand::Show(_)) => true,
+            // Earlier lines are sent before this one is looked at, so a file goes with a later one.
+            Some(
+                SlashCommand::Stop | SlashCommand::Help | SlashCommand::Show(_) | SlashCommand::Attach(_),
+            ) => true,
             Some(SlashCommand::Skip) => {
                 self.mode.is_terminal() || !self.questions.is_empty() || self.is_chat_idle()
             }
@@ -246,6 +254,10 @@ impl<'a> ChatSession<'a> {
             Some(SlashCommand::Skip) => self.skip_question()?,
             Some(SlashCommand::Fork) => self.fork_session().await?,
             Some(SlashCommand::Show(number)) => self.view.render_clipped_parts(number)?,
+            Some(SlashCommand::Attach(path)) => {
+                let note = self.attachments.attach_file(&path).unwrap_or_else(|refusal| refusal);
+                self.view.render_chat_note(&text_format::replace_control_chars(&note))?;
+            }
             Some(SlashCommand::Help) => {
                 slash_command::HELP.iter().try_for_each(|line| self.view.render_chat_note(line))?
             }
@@ -262,6 +274,7 @@ impl<'a> ChatSession<'a> {
             workflow: self.agent.clone(),
             input: Value::from(line),
             session_id: self.session.clone(),
+            files: self.attachments.take_files(),
         };
         let run = self.engine.start_run(request).await?;
         self.session = Some(run.summary.session_id);
@@ -460,6 +473,9 @@ impl<'a> ChatSession<'a> {
         self.view.canvas.end_line()?;
         for open in &self.questions {
             self.print_answer_hint(open);
+        }
+        if let Some(note) = self.attachments.unsent_note() {
+            output_streams::print_stderr_note(&text_format::replace_control_chars(&note));
         }
         if let (Some(session), true) = (&self.session, self.mode.is_terminal()) {
             let again = self.hint_options.drive_command_options();

@@ -79,6 +79,15 @@ impl CliError {
         failure.with_hint(format!("there are: {}", known_names.join(", ")))
     }
 
+    /// A name that no peer has, with what was probably meant.
+    pub(crate) fn unknown_peer(message: impl Into<String>, name: &str, known_names: &[String]) -> Self {
+        let failure = Self::new(message).with_error_code(ErrorCode::UnknownPeer.as_str());
+        match trackway_definition::nearest_known_word(name, known_names) {
+            Some(meant) => failure.with_hint(format!("did you mean {meant:?}?")),
+            None => failure.with_hint("`trackway peers list` shows them"),
+        }
+    }
+
     #[must_use]
     pub(crate) fn with_cause(mut self, error: &dyn Error) -> Self {
         let mut next = Some(error);
@@ -99,7 +108,9 @@ impl CliError {
     pub(crate) fn with_error_code(mut self, code: &str) -> Self {
         self.exit = match code {
             "invalid-input" | "invalid-request" | "unknown-workflow" | "unknown-run" | "unknown-session"
-            | "run-ended" | "session-mismatch" | "too-large" => ExitStatus::Usage,
+            | "unknown-artifact" | "unknown-peer" | "run-ended" | "session-mismatch" | "too-large" => {
+                ExitStatus::Usage
+            }
             "replay-mismatch" => ExitStatus::ReplayMismatch,
             _ => ExitStatus::Error,
         };
@@ -178,9 +189,11 @@ impl From<RunsError> for CliError {
             RunsError::Runtime(trackway_runtime::Error::UnknownWorkflow { name, known, .. }) => {
                 Self::unknown_workflow(message, &name, &known)
             }
-            RunsError::Runtime(_) | RunsError::NotWaiting { .. } | RunsError::TooDeep => {
-                Self::new(message).with_error_code(code)
-            }
+            RunsError::Runtime(_)
+            | RunsError::NotWaiting { .. }
+            | RunsError::TooDeep
+            | RunsError::BadFile { .. }
+            | RunsError::TooManyFiles { .. } => Self::new(message).with_error_code(code),
         }
     }
 }
@@ -227,9 +240,10 @@ impl From<ServerError> for CliError {
             ServerError::SignedWithoutAddress => failure
                 .with_exit_status(ExitStatus::Usage)
                 .with_hint("set `[server] public_url` in trackway.toml, or leave out signing_key_file"),
-            ServerError::Address { .. } | ServerError::Exposed { .. } => {
-                failure.with_exit_status(ExitStatus::Usage)
-            }
+            ServerError::Address { .. }
+            | ServerError::Exposed { .. }
+            | ServerError::ExposedOverNats
+            | ServerError::Nats(_) => failure.with_exit_status(ExitStatus::Usage),
             ServerError::StoreFailed { .. } => failure.with_error_code(ErrorCode::StoreFailed.as_str()),
             ServerError::Registry(_)
             | ServerError::Auth(_)
@@ -238,6 +252,9 @@ impl From<ServerError> for CliError {
             | ServerError::Listen { .. }
             | ServerError::Read(_)
             | ServerError::TokenKeys(_)
+            | ServerError::Peers(_)
+            | ServerError::NodeKey(_)
+            | ServerError::HttpClient(_)
             | ServerError::Serve(_) => failure,
         }
     }

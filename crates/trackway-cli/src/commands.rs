@@ -1,5 +1,6 @@
 //! What each command does; the long ones have files of their own.
 
+mod artifacts;
 mod chat_command;
 mod config_command;
 mod doctor;
@@ -7,6 +8,7 @@ mod init;
 mod keys_command;
 mod local_server;
 mod mcp_command;
+mod peers;
 mod run_command;
 mod runs;
 mod serve_command;
@@ -42,11 +44,13 @@ pub(crate) async fn execute_command(command: CliCommand) -> Result<ExitStatus, C
             runs::replay_check_command::check_replays(args).await
         }
         CliCommand::Sessions(args) => sessions::run_sessions_command(args).await,
+        CliCommand::Artifacts(args) => artifacts::run_artifacts_command(args).await,
         CliCommand::Workflows(args) => workflows::run_workflows_command(&args),
         CliCommand::Keys(KeysCommand::Create(args)) => keys_command::create_key(args).await,
         CliCommand::Keys(KeysCommand::List(args)) => keys_command::list_keys(&args).await,
         CliCommand::Keys(KeysCommand::Revoke(args)) => keys_command::revoke_key(&args).await,
         CliCommand::Keys(KeysCommand::Rotate(args)) => keys_command::rotate_token_keys(&args).await,
+        CliCommand::Peers(args) => peers::run_peers_command(args).await,
         CliCommand::Doctor(args) => doctor::run_doctor(&args).await,
         CliCommand::Config(ConfigCommand::Show(args)) => config_command::show_config(&args),
         CliCommand::Init(args) => init::init_project(&args),

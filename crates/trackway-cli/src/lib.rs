@@ -7,6 +7,7 @@
 mod answer_source;
 mod args;
 mod artifact_assembler;
+mod artifacts_client;
 mod chat;
 mod cli_error;
 mod commands;

@@ -7,6 +7,7 @@ mod failing_workflow;
 mod family_workflow;
 mod invest_workflow;
 mod ledger_workflow;
+mod onboarding_workflow;
 mod review_workflow;
 mod tck_workflow;
 
@@ -20,6 +21,7 @@ pub use failing_workflow::FailingWorkflow;
 pub use family_workflow::FamilyWorkflow;
 pub use invest_workflow::InvestWorkflow;
 pub use ledger_workflow::LedgerWorkflow;
+pub use onboarding_workflow::OnboardingWorkflow;
 pub use review_workflow::ReviewWorkflow;
 pub use tck_workflow::TckWorkflow;
 
@@ -33,6 +35,7 @@ pub fn bundled_server(data: &Path) -> Server {
         .workflow(FamilyWorkflow)
         .workflow(InvestWorkflow)
         .workflow(LedgerWorkflow::ledger_in_data_folder(data))
+        .workflow(OnboardingWorkflow)
         .workflow(ReviewWorkflow)
         .tool(
             "ledger_enter",

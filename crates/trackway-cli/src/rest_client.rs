@@ -1,5 +1,8 @@
 //! A client of a server's REST API.
 
+mod artifact_requests;
+mod peer_requests;
+
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -20,6 +23,8 @@ use crate::{
     cli_error::{CliError, InvalidInputDetails},
     exit_status::ExitStatus,
 };
+
+pub(crate) use artifact_requests::ArtifactDownload;
 
 /// A server on this machine answers immediately or does not run.
 /// Limit (CLI): time to connect to a server.
@@ -148,9 +153,13 @@ impl RestClient {
     }
 
     fn build_runs_request(&self, method: Method, path: &[&str], query: &[(&str, String)]) -> RequestBuilder {
+        self.build_request(method, &[&["api", "runs"], path].concat(), query)
+    }
+
+    fn build_request(&self, method: Method, path: &[&str], query: &[(&str, String)]) -> RequestBuilder {
         let mut url = self.base.clone();
         if let Ok(mut segments) = url.path_segments_mut() {
-            segments.pop_if_empty().extend(["api", "runs"]).extend(path);
+            segments.pop_if_empty().extend(path);
         }
         if !query.is_empty() {
             url.query_pairs_mut().extend_pairs(query);
@@ -267,6 +276,10 @@ impl From<ProblemResponse> for CliError {
                 // The detail quotes the requested name.
                 let name = detail.split('"').nth(1).unwrap_or_default().to_owned();
                 Self::unknown_workflow(detail, &name, &known)
+            }
+            "unknown-peer" => {
+                let name = detail.split('"').nth(1).unwrap_or_default();
+                return Self::unknown_peer(detail.as_str(), name, &known);
             }
             // The server's hint names a header; at the terminal it is an option.
             "unauthenticated" => {

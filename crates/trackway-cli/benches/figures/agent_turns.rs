@@ -2,6 +2,7 @@
 //! itself.
 
 mod model_server;
+mod remote_calls;
 
 use std::{
     net::SocketAddr,
@@ -57,11 +58,12 @@ enum ModelLocation {
 }
 
 pub(crate) fn measure_rows(report: &mut Report) -> Result<()> {
+    let runtime = load_generator::build_tokio_runtime()?;
+    remote_calls::measure_rows(report, &runtime)?;
     let wanted = ROWS.iter().map(|(name, ..)| *name).chain([LIMIT, PARALLEL]);
     if !wanted.into_iter().any(|name| report.is_selected(name)) {
         return Ok(());
     }
-    let runtime = load_generator::build_tokio_runtime()?;
     let model = runtime.block_on(ModelServer::start())?;
     let alone = report.scaled_count(ALONE);
     if report.is_selected(LIMIT) {
@@ -132,13 +134,25 @@ impl ConversationLoad {
         (name, target): (&str, &str),
     ) -> Result<()> {
         let served = TrackwayServer::start_in_workspace(workspace)?;
-        let address = served.process.address;
+        self.measure_servers(report, runtime, &[&served], (name, target))
+    }
+
+    /// Talks to the first of the servers. The CPU figure is that of all.
+    fn measure_servers(
+        self,
+        report: &mut Report,
+        runtime: &Runtime,
+        servers: &[&TrackwayServer],
+        (name, target): (&str, &str),
+    ) -> Result<()> {
+        let cpu_time = || servers.iter().map(|server| server.process.cpu_time()).sum::<Result<Duration>>();
+        let address = servers.first().context("no server")?.process.address;
         // Separate conversations fill connections and caches first.
         runtime.block_on(Self { turns: 2, ..self }.run_load(address, "w"))?;
-        let before = served.process.cpu_time()?;
+        let before = cpu_time()?;
         let times = runtime.block_on(self.run_load(address, "m"))?;
         let turns = (self.conversations * self.turns) as f64;
-        let cpu_us = (served.process.cpu_time()? - before).as_micros() as f64 / turns;
+        let cpu_us = (cpu_time()? - before).as_micros() as f64 / turns;
         let mut raw = times.to_json();
         raw["cpuUs"] = json!(cpu_us);
         report.add_row(name, format!("{}  {cpu_us:.0} us CPU", times.format_summary()), target, raw);

@@ -172,14 +172,7 @@ async fn measure_replay(engine: Runtime, events: usize) -> Result<Duration> {
 }
 
 fn submit_request(workflow: &str, input: serde_json::Value) -> SubmitRunRequest {
-    SubmitRunRequest {
-        workflow: workflow.into(),
-        input,
-        caller: Caller::local_without_auth(),
-        session: None,
-        message: None,
-        hook: None,
-    }
+    SubmitRunRequest::new(workflow, input, Caller::local_without_auth())
 }
 
 fn answer_request(view: &trackway_engine::RunView, data: serde_json::Value) -> Result<DeliverMessageRequest> {

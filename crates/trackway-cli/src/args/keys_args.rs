@@ -27,8 +27,9 @@ pub(crate) struct CreateKeyArgs {
     /// User that its runs belong to
     #[arg(long, value_name = "NAME")]
     pub(crate) user: String,
-    /// What it may do: `*`, `workflow:<name>:run`, `agent:<name>:call`; `tenant` adds access to what other
-    /// users of the tenant own. May be given several times
+    /// What it may do: `*`, `workflow:<name>:run`, `agent:<name>:call`, `artifact:read`, `artifact:write`,
+    /// `peer:admin`, `audit:read`; `tenant` adds access to what other users of the tenant own. May be given
+    /// several times
     #[arg(long = "scope", required = true, num_args = 1.., value_name = "SCOPE")]
     pub(crate) scopes: Vec<Scope>,
     /// Id for revoking it; by default a random one

@@ -13,6 +13,7 @@ use crate::{
     workspace::{
         Workspace,
         open_models::OpenModels,
+        peer_inspection,
         reference_check::{self, AvailableCapabilities},
         workspace_inspection,
     },
@@ -30,6 +31,7 @@ pub(super) async fn run_doctor(args: &DoctorArgs) -> Result<ExitStatus, CliError
     findings.extend(workspace_inspection::inspect_workflows(&folders, &there));
     findings.extend(workspace_inspection::inspect_data_folder(&args.data.folder));
     findings.extend(workspace_inspection::inspect_mcp_servers(&workspace).await);
+    findings.extend(peer_inspection::inspect_peers(&workspace, &args.data.folder).await);
     findings.sort_by(|a, b| (a.level, &a.file, a.line).cmp(&(b.level, &b.file, b.line)));
     let errors = findings.iter().filter(|finding| finding.is_error_level()).count();
     if args.json {

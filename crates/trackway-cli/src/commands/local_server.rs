@@ -24,10 +24,15 @@ pub(super) fn build_server_and_loader(
     // The loader reports the findings.
     let (config, _) = WorkspaceConfig::load_config_with_findings(folder, &config::read_env_var);
     let folders = mcp_command::resolve_workflow_folders(folders, &config, workspace);
-    let (data, allow_loopback) = (data.to_owned(), config.outgoing.allow_loopback);
+    let (data, outgoing) = (data.to_owned(), config.outgoing);
     let make = {
         let folders = folders.clone();
-        move || programs::bundled_server(&data).workflows(&folders).allow_loopback_targets(allow_loopback)
+        move || {
+            programs::bundled_server(&data)
+                .workflows(&folders)
+                .allow_loopback_targets(outgoing.allow_loopback)
+                .allow_targets(outgoing.allow.clone())
+        }
     };
     Ok((make(), WorkspaceLoader::new(folder, &folders, make)))
 }

@@ -21,11 +21,9 @@ use crate::{
 };
 
 pub(super) async fn run_workflow(args: RunArgs) -> Result<ExitStatus, CliError> {
-    let request = StartRequest {
-        workflow: args.name.clone(),
-        input: args.input.as_deref().map_or_else(|| Ok(json!({})), parse_input_argument)?,
-        session_id: args.session.clone(),
-    };
+    let input = args.input.as_deref().map_or_else(|| Ok(json!({})), parse_input_argument)?;
+    let request =
+        StartRequest { session_id: args.session.clone(), ..StartRequest::new(args.name.clone(), input) };
     let mut signals = StopSignals::install_signal_handlers()?;
     let place = RunTarget::resolve_run_target(&args.target)?;
     let engine = match place {

@@ -51,6 +51,9 @@ pub(super) async fn run_serve_command(args: ServeArgs) -> Result<ExitStatus, Cli
     };
     let following = WorkspaceLoader::new(folder, &folders, make).load_and_follow_agents()?;
     let mut server = apply_config_to_server(workspace.config, server)?.agents_from(following.agents.clone());
+    if let Some(url) = args.nats {
+        server = server.nats(url);
+    }
     if let Some(point) = args.testing.fault {
         server = server.faults(Arc::new(AbortAtFaultPoint::new(point)));
     }

@@ -10,6 +10,7 @@ mod contexts;
 mod crowds;
 mod discovery;
 mod families;
+mod invocations;
 mod kills;
 mod patterns;
 mod repeats;

@@ -3,6 +3,7 @@
 mod agents;
 mod errors;
 mod init;
+mod peers;
 mod replay_check;
 mod run;
 mod runs;

@@ -4,12 +4,15 @@
 
 mod a2a;
 mod agents;
+mod artifacts;
 mod auth;
 mod chat;
 mod cli;
 mod definitions;
 mod frameworks;
 mod mcp;
+mod mesh;
+mod nats;
 mod rest;
 mod sdk;
 mod support;

@@ -8,6 +8,10 @@ mod client;
 mod client_script;
 mod server;
 
+use std::process::Command;
+
+use serde_json::{Value, json};
+
 use client::OfficialClient;
 use server::SdkServer;
 
@@ -124,4 +128,44 @@ async fn python_0_3_over_grpc() {
 #[tokio::test]
 async fn javascript_0_3_over_grpc() {
     default_agent(OfficialClient::JavaScript03, "GRPC").await;
+}
+
+/// Calls `onboarding` with a CSV file, once in the message and once among the user's artifacts.
+async fn onboarding(command: impl Fn() -> Command, binding: &'static str) {
+    let subject = SdkServer::start();
+    subject.save_artifact("saved.csv", "text/csv", "name,plan\nAnn,pro\n\"Bob, B\",\n").await;
+    let sent = json!({ "raw": "bmFtZQpBbm4KQm9iCg==", "filename": "sent.csv", "mediaType": "text/csv" });
+    for (filename, part, names) in [
+        ("saved.csv", json!({ "text": "Onboard these." }), json!(["Ann", "Bob, B"])),
+        ("sent.csv", sent, json!(["Ann", "Bob"])),
+    ] {
+        let message = json!({ "role": "ROLE_USER", "contextId": "talk", "parts": [part],
+            "metadata": { "sessionBehavior": "RUN_BASED",
+                "invoked_with_artifacts": [{ "filename": filename, "version": 0 }] } });
+        let mut command = command();
+        command.args([&subject.agent_url("onboarding"), binding, &message.to_string()]);
+        let (said, errors) = run_client_to_end(command).await;
+        let task: Value =
+            serde_json::from_str(&said).unwrap_or_else(|_| panic!("{binding}: {said} {errors}"));
+        assert_eq!(task["status"]["state"], "TASK_STATE_COMPLETED", "{binding} {filename}: {task}");
+        assert_eq!(task["metadata"]["output"]["names"], names, "{binding} {filename}");
+        assert_eq!(task["metadata"]["linkedContextId"], "talk");
+        assert_ne!(task["contextId"], "talk");
+    }
+}
+
+/// Proves I5, I7: on every binding of the official client.
+#[tokio::test]
+async fn python_1_0_calls_a_workflow_with_an_artifact() {
+    for binding in ["JSONRPC", "HTTP+JSON", "GRPC"] {
+        onboarding(|| python_client("TRACKWAY_TEST_PYTHON_1_0", "message_v1.py"), binding).await;
+    }
+}
+
+/// Proves I5, I7.
+#[tokio::test]
+async fn javascript_1_0_calls_a_workflow_with_an_artifact() {
+    for binding in ["JSONRPC", "HTTP+JSON"] {
+        onboarding(|| client::node_client("TRACKWAY_TEST_JS_1_0", "message_v1.cjs"), binding).await;
+    }
 }

@@ -54,6 +54,7 @@ pub(super) fn render_run_detail(run: &RunDetail) -> Vec<String> {
         let messages = omitted.messages;
         rows.push(("Left out", format!("{messages} messages, {artifacts} artifacts: too large")));
     }
+    rows.extend(run.linked_session_id.iter().map(|session| ("Linked to", session.to_string())));
     rows.extend(summary.parent_id.map(|parent| ("Parent", parent.to_string())));
     rows.extend(run.children.iter().map(|child| ("Child", child.clone())));
     if !run.output.is_null() {

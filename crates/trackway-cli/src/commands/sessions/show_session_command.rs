@@ -19,6 +19,12 @@ pub(super) async fn show_session(args: &SessionRefArgs) -> Result<ExitStatus, Cl
     )))?;
     let head = ["RUN", "WORKFLOW", "STATUS", "BRANCHES", "UPDATED"].map(str::to_owned).to_vec();
     print_table(head, session.runs.iter().map(session_run_table_row))?;
+    for (run, linked) in session.runs.iter().filter_map(|run| Some((run, run.linked_session_id.as_ref()?))) {
+        output_streams::write_stdout_line(&text_format::replace_control_chars(&format!(
+            "{} is linked to session {linked}",
+            run.run_id
+        )))?;
+    }
     for (run, reason) in session.runs.iter().filter_map(|run| Some((run, run.damaged.as_ref()?))) {
         output_streams::print_stderr_note(&text_format::replace_control_chars(&format!(
             "{} is damaged ({reason}); the readable part is shown",

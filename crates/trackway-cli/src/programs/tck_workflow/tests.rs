@@ -21,13 +21,10 @@ fn message(id: &str, part: Part) -> Message {
 async fn send(process: &TestProcess, message: Message) -> RunId {
     let program = process.registry().current_program("tck").unwrap();
     let schema = &program.info().input_schema;
+    let input = input_from_parts(schema, &message.parts).unwrap();
     let submit = SubmitRunRequest {
-        workflow: "tck".to_owned(),
-        input: input_from_parts(schema, &message.parts).unwrap(),
-        caller: Caller::local_without_auth(),
-        session: None,
         message: Some(message),
-        hook: None,
+        ..SubmitRunRequest::new("tck", input, Caller::local_without_auth())
     };
     process.submit_run(submit).await.unwrap().view.submission.run
 }

@@ -18,7 +18,9 @@ async fn the_list_has_every_program_with_addresses_that_answer() {
     assert_eq!((status, get(&server, "/a2a/agents/").await), (200, (200, list.clone())));
     let agents = list["agents"].as_array().unwrap();
     let names: Vec<_> = agents.iter().map(|agent| agent["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["approve", "assistant", "echo", "fails", "family", "invest", "ledger", "review"]);
+    let bundled =
+        ["approve", "assistant", "echo", "fails", "family", "invest", "ledger", "onboarding", "review"];
+    assert_eq!(names, bundled);
     for agent in agents {
         let name = agent["name"].as_str().unwrap();
         let url = server.url(&format!("/a2a/agents/{name}"));

@@ -59,7 +59,7 @@ async fn each_agent_has_its_address_card_and_tools() {
     assert_eq!(tools(&asked[0].body), ["dispatch_workflow_invest", "time_now"]);
     assert_eq!(asked[0].body["messages"][0], json!({ "role": "system", "content": "You are a broker." }));
     let all = tools(&asked[1].body);
-    for workflow in ["echo", "fails", "family", "invest", "ledger", "review"] {
+    for workflow in ["echo", "fails", "family", "invest", "ledger", "onboarding", "review"] {
         assert!(all.contains(&format!("dispatch_workflow_{workflow}").as_str()), "{all:?}");
     }
     assert!(!all.contains(&"time_now"), "an agent has the tools that it names: {all:?}");

@@ -11,7 +11,7 @@ fn an_unknown_workflow_is_answered_with_what_there_is() {
     assert!(run.stderr.contains("error: there is no workflow named \"ecko\""), "{run:?}");
     assert!(run.stderr.contains("hint: did you mean \"echo\"?"), "{run:?}");
     assert!(
-        run.stderr.contains("approve, assistant, echo, fails, family, invest, ledger, review"),
+        run.stderr.contains("approve, assistant, echo, fails, family, invest, ledger, onboarding, review"),
         "{run:?}"
     );
     assert!(run.stderr.contains("docs/errors/unknown-workflow.md"), "{run:?}");

@@ -46,8 +46,7 @@ impl Workflow for NewReview {
 async fn leave_waiting(data: &Path, workflow: impl Workflow) -> String {
     let (runtime, _folder) = Server::new().data(data).workflow(workflow).start_engine().await.unwrap();
     let runs = RunsService::for_local_caller(runtime.clone());
-    let request =
-        StartRequest { workflow: "review".to_owned(), input: json!({ "subject": "x" }), session_id: None };
+    let request = StartRequest::new("review", json!({ "subject": "x" }));
     let run = runs.start_run(request).await.unwrap().summary.id;
     let mut updates = runs.watch_run_updates(run, 0).await.unwrap();
     while let Some(update) = updates.next_update().await.unwrap() {

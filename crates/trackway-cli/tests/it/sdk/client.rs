@@ -36,17 +36,19 @@ impl OfficialClient {
     }
 
     fn command(self) -> Command {
-        let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients");
-        let node = |variable: &str, script: &str| {
-            let mut command = Command::new("node");
-            command.arg(scripts.join("js").join(script)).arg(prepared_path(variable));
-            command
-        };
         match self {
             Self::Python03 => python_client("TRACKWAY_TEST_PYTHON", "v03.py"),
             Self::Python1 => python_client("TRACKWAY_TEST_PYTHON_1_0", "v1.py"),
-            Self::JavaScript03 => node("TRACKWAY_TEST_JS_0_3", "v03.cjs"),
-            Self::JavaScript1 => node("TRACKWAY_TEST_JS_1_0", "v1.cjs"),
+            Self::JavaScript03 => node_client("TRACKWAY_TEST_JS_0_3", "v03.cjs"),
+            Self::JavaScript1 => node_client("TRACKWAY_TEST_JS_1_0", "v1.cjs"),
         }
     }
+}
+
+/// A script of `tests/clients/js`, with the packages that the variable names.
+pub(super) fn node_client(variable: &str, script: &str) -> Command {
+    let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/js");
+    let mut command = Command::new("node");
+    command.arg(scripts.join(script)).arg(prepared_path(variable));
+    command
 }

@@ -1,6 +1,6 @@
 //! The server for the clients: it has every binding, and its webhooks may be on this machine.
 
-use crate::support::{ServerUnderTest, TestFolder};
+use crate::support::{ServerUnderTest, TestFolder, http_client};
 
 /// gRPC of 0.3 knows no tenants: it reaches the default agent.
 const SETTINGS: &str = r#"
@@ -30,6 +30,13 @@ impl SdkServer {
 
     pub(super) fn agent_url(&self, name: &str) -> String {
         format!("{}/a2a/agents/{name}", self.server.url)
+    }
+
+    /// Saves a file for the user that the clients are.
+    pub(super) async fn save_artifact(&self, name: &str, media_type: &str, content: &'static str) {
+        let url = format!("{}/api/artifacts/{name}", self.server.url);
+        let put = http_client().put(url).header("content-type", media_type).body(content);
+        assert_eq!(put.send().await.unwrap().status().as_u16(), 201);
     }
 
     /// The same agent at the address that names none.

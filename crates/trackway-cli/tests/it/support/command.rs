@@ -15,7 +15,7 @@ use super::terminal::PseudoTerminal;
 /// The binary with these arguments, without the developer's own environment.
 pub(crate) fn trackway_command(args: &[&str]) -> TrackwayCommand {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trackway"));
-    for variable in ["LISTEN", "DATA", "SERVER", "LOG", "FAULT", "WORKSPACE", "KEY", "MODEL"] {
+    for variable in ["LISTEN", "DATA", "SERVER", "LOG", "FAULT", "WORKSPACE", "KEY", "MODEL", "PEER_KEY"] {
         command.env_remove(format!("TRACKWAY_{variable}"));
     }
     for provider in ["OPENAI", "ANTHROPIC", "GEMINI"] {

@@ -50,6 +50,7 @@ fn render_graph(edges: &[(u128, u128)]) -> Vec<String> {
             branches: 1,
             state: StateName::Working,
             parent_id: None,
+            linked_session_id: None,
             created_at: String::new(),
             updated_at: String::new(),
             damaged: None,
