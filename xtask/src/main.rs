@@ -12,6 +12,7 @@ mod ci;
 mod clients;
 mod corpus;
 mod generate;
+mod nats_server;
 mod process;
 mod real_model;
 mod repo;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 use crate::clients::CLIENTS;
+use crate::nats_server;
 use crate::process::{cargo, run as run_command, succeeds};
 use crate::repo;
 
@@ -38,6 +39,7 @@ pub(crate) fn ensure_tools() -> Result<Vec<(&'static str, PathBuf)>> {
     for client in &CLIENTS {
         tools.push((client.variable, client.ensure()?));
     }
+    tools.push((nats_server::VARIABLE, nats_server::ensure()?));
     for (variable, path) in &tools {
         eprintln!("Tests find {variable}={}", path.display());
     }

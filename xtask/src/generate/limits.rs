@@ -27,6 +27,8 @@ const AREAS: &[(&str, &str)] = &[
     ("Engine", "values and ids of any kind"),
     ("Runtime", "runs"),
     ("Store", "the database"),
+    ("Artifacts", "versions of artifacts and their content"),
+    ("Mesh", "agents of other processes"),
     ("CLI", "the command line"),
 ];
 

@@ -16,25 +16,28 @@ pub(super) const ALLOWED: &[(&str, &str)] = &[
     ("ports", "domain"),
     ("definition", "domain"),
     ("http", "domain ports"),
+    ("artifacts", "domain engine ports"),
     ("runtime", "domain definition engine ports"),
     ("sqlite", "domain ports"),
     ("a2a-wire", "domain"),
     ("workflow", "domain runtime"),
-    ("a2a", "a2a-wire domain engine http outgoing ports runtime"),
+    ("a2a", "artifacts a2a-wire domain engine http outgoing ports runtime"),
     ("a2a-client", "a2a-wire domain outgoing"),
     ("mcp", "domain definition http ports runtime"),
-    ("agent", "domain definition engine outgoing ports runtime"),
+    ("agent", "artifacts domain definition engine outgoing ports runtime"),
+    ("mesh", "a2a-client artifacts domain engine outgoing ports runtime"),
+    ("nats", "a2a-client domain outgoing runtime"),
     ("sessions", "domain agent engine ports runtime"),
-    ("api", "domain agent engine http ports runtime sessions"),
+    ("api", "domain agent artifacts engine http mesh ports runtime sessions"),
     (
         "trackway",
         "domain definition engine outgoing ports runtime sqlite \
-         http a2a agent api mcp sessions workflow",
+         http a2a a2a-client agent api artifacts mcp mesh nats sessions workflow",
     ),
     ("testkit", "trackway domain definition engine ports runtime sqlite a2a"),
     (
         "cli",
-        "trackway domain agent definition documents engine mcp \
+        "trackway domain agent definition documents engine mcp mesh \
          outgoing ports runtime sqlite a2a",
     ),
     ("xtask", ""),
