@@ -119,12 +119,13 @@ async fn heavy_readers_that_stop_reading_cost_bounded_memory_and_hold_up_nobody(
     }
 }
 
-const SILENT: usize = 24;
+/// So many that whole copies would be far more than the noise of an allocator, which is tens of megabytes at the
+/// peak of a server that encodes a large event.
+const SILENT: usize = 64;
 const LARGE_BYTES: usize = 4 * 1024 * 1024;
 /// Large enough to read megabytes through it, and much smaller than they are.
 const WIDE_BUFFER_BYTES: u32 = 256 * 1024;
-/// Half of a whole copy: more than a reader of a shared event needs, and more than the noise of an
-/// allocator.
+/// Half of a whole copy, and much more than a reader of a shared event needs.
 const SILENT_KIB_MAX: u64 = LARGE_BYTES as u64 / 1024 / 2;
 
 /// A reader that stopped in the middle of the first event, which is large.
