@@ -47,7 +47,7 @@ pub use reqwest::{
     Method, Url,
     header::{HeaderMap, HeaderName, HeaderValue},
 };
-pub use trackway_a2a_wire::ProtocolVersion;
+pub use trackway_a2a_wire::{IDEMPOTENT_MESSAGES_EXTENSION, ProtocolVersion};
 
 pub use self::{
     agent_card::{AgentCard, AgentExtension, AgentInterface, AgentSkill},
@@ -217,6 +217,14 @@ impl Client {
     /// The card, if the client was created from one.
     pub fn agent_card(&self) -> Option<&AgentCard> {
         self.discovered.as_ref().map(|found| &found.card)
+    }
+
+    /// Whether the agent promises in its card that a repeated message starts nothing. An agent of Trackway
+    /// does.
+    pub fn recognises_repeated_messages(&self) -> bool {
+        self.agent_card().is_some_and(|card| {
+            card.extensions.iter().any(|extension| extension.uri == IDEMPOTENT_MESSAGES_EXTENSION)
+        })
     }
 
     pub fn protocol_version(&self) -> ProtocolVersion {

@@ -18,3 +18,8 @@ pub use wire_part::{
     unwrap_data_value,
 };
 pub use wire_push_config::WirePushConfig;
+
+/// The extension of a card whose agent recognises repeated messages: a message with an id that was accepted
+/// before is answered with the task of the first, and has no other effect. The A2A protocol leaves this to the
+/// agent, so a client cannot know it otherwise.
+pub const IDEMPOTENT_MESSAGES_EXTENSION: &str = "urn:trackway:a2a:idempotent-messages";

@@ -2,6 +2,7 @@
 //! generation and binding writes its own form.
 
 use serde_json::{Value, json};
+use trackway_a2a_wire::IDEMPOTENT_MESSAGES_EXTENSION;
 use trackway_runtime::{ProgramInfo, ProgramKind};
 
 use crate::protocol_version::ProtocolVersion;
@@ -163,6 +164,12 @@ pub(crate) fn declared_extensions(info: &ProgramInfo) -> Vec<DeclaredExtension<'
         required: false,
         params: schemas,
     };
+    let idempotent_messages = DeclaredExtension {
+        uri: IDEMPOTENT_MESSAGES_EXTENSION,
+        description: "A message with an id that was sent before has no effect; its answer is the first one's task.",
+        required: false,
+        params: Value::Null,
+    };
     let own = info.extensions.iter().map(|own| DeclaredExtension {
         uri: &own.uri,
         description: &own.description,
@@ -171,5 +178,5 @@ pub(crate) fn declared_extensions(info: &ProgramInfo) -> Vec<DeclaredExtension<'
     });
     // An agent accepts any message, so it has no input schema.
     let schemas = (info.kind == ProgramKind::Workflow).then_some(schemas);
-    [agent_type].into_iter().chain(schemas).chain(own).collect()
+    [agent_type].into_iter().chain(schemas).chain([idempotent_messages]).chain(own).collect()
 }

@@ -19,7 +19,7 @@ impl ActivatedExtensions {
     pub(crate) fn new(headers: &HeaderMap, info: &ProgramInfo) -> Result<Self, A2aError> {
         let asked = requested_extensions(headers);
         let mut activated = Vec::new();
-        // The two of every workflow are never required, so a request without extensions is finished
+        // Those of every workflow are never required, so a request without extensions is finished
         // here.
         if !asked.is_empty() {
             let known = agent_card::declared_extensions(info);

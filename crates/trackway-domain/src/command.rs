@@ -31,6 +31,12 @@ pub enum RunCommand {
         op: Op,
         note: Value,
     },
+    /// The program's step, which has no outcome yet, gives up what its effect began elsewhere. The note says
+    /// so from now on, and its release is owed at once.
+    ReleaseStepNote {
+        op: Op,
+        note: Value,
+    },
     /// The program used a value that replays must repeat.
     RecordValue {
         op: Op,

@@ -1,8 +1,8 @@
 //! What a command does to a run. There is one file per family of commands; each ends with its effects.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use trackway_domain::{
-    ChildOutcome, CrossRunErrand, Event, Failure, Message, MessageRole, RunCommand, RunId, RunSubmission,
+    ChildOutcome, CrossRunErrand, Event, Failure, Message, MessageRole, Op, RunCommand, RunId, RunSubmission,
     State, StateName, TimerKey,
 };
 
@@ -51,6 +51,7 @@ pub fn decide(
         RunCommand::FinishStep { op, outcome } => step_results::record_step_outcome(run, op, outcome)?,
         RunCommand::RetryStep(retry) => step_results::record_step_retry(run, retry)?,
         RunCommand::NoteStep { op, note } => step_results::record_step_note(run, op, note)?,
+        RunCommand::ReleaseStepNote { op, note } => step_results::release_step_note(run, op, note, env)?,
         RunCommand::RecordValue { op, value } => step_results::record_nondeterministic_value(run, op, value)?,
         RunCommand::Sleep { op, due } => run_timers::start_sleep(run, op, due)?,
         RunCommand::StartChild { op, child } => child_runs::start_child(run, op, *child, env)?,
@@ -168,14 +169,16 @@ fn effects_of_run_end(run: &Run, outcome: ChildOutcome, env: DecisionEnv<'_>) ->
 /// the store that the run came from.
 fn step_note_releases(run: &Run, env: DecisionEnv<'_>) -> impl Iterator<Item = DecisionEffect> {
     let notes = run.step_notes.iter().filter(move |_| !run.imported);
-    notes.map(move |(op, note)| {
-        DecisionEffect::AddErrand(CrossRunErrand::ReleaseStepNote {
-            run: run.id(),
-            op: op.clone(),
-            owner: run.submission.caller.clone(),
-            note: note.clone(),
-            ended_at: env.now,
-        })
+    notes.map(move |(op, note)| step_note_release(run, op.clone(), note.clone(), env))
+}
+
+fn step_note_release(run: &Run, op: Op, note: Value, env: DecisionEnv<'_>) -> DecisionEffect {
+    DecisionEffect::AddErrand(CrossRunErrand::ReleaseStepNote {
+        run: run.id(),
+        op,
+        owner: run.submission.caller.clone(),
+        note,
+        ended_at: env.now,
     })
 }
 

@@ -16,6 +16,7 @@ mod reconnect_window;
 mod remote_question;
 mod remote_task;
 mod result_artifacts;
+mod task_search;
 mod workflow_arguments;
 
 use std::{

@@ -24,6 +24,7 @@ pub(crate) fn is_command_json_too_deep(command: &RunCommand) -> bool {
         RunCommand::StartChild { child, .. } => is_json_too_deep(&child.input),
         RunCommand::FinishStep { outcome: StepOutcome::Ok(value), .. }
         | RunCommand::NoteStep { note: value, .. }
+        | RunCommand::ReleaseStepNote { note: value, .. }
         | RunCommand::RecordValue { value, .. }
         | RunCommand::End(Ok(value)) => is_json_too_deep(value),
         RunCommand::Yield { what: Yield::Reject { .. }, .. }

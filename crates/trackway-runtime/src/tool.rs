@@ -111,6 +111,12 @@ impl ToolCallContext {
         stage.record_note(&self.attempt.op, note).await
     }
 
+    /// Gives up what the call began elsewhere, so that it is released: see [`Stage::release_note`].
+    pub async fn release_note(&self, note: Value) -> Result<(), StepNoteRefusal> {
+        let stage = self.stage.as_ref().ok_or(StepNoteRefusal::NoRun)?;
+        stage.release_note(&self.attempt.op, note).await
+    }
+
     /// The newest note of this call, also one of an earlier attempt or an earlier process.
     pub fn load_note(&self) -> Option<Value> {
         self.stage.as_ref()?.load_note(&self.attempt.op)

@@ -5,8 +5,8 @@ use trackway_domain::{
     Event, Op, STEP_NOTES_MAX, StepNoteRefusal, StepOutcome, StepRetry, TimerKey, check_step_note,
 };
 
-use super::started_event_if_submitted;
-use crate::{CommandRefusal, Decision, DecisionEffect, Run};
+use super::{started_event_if_submitted, step_note_release};
+use crate::{CommandRefusal, Decision, DecisionEffect, DecisionEnv, Run};
 
 pub(super) fn record_step_outcome(
     run: &Run,
@@ -39,6 +39,21 @@ pub(super) fn record_step_note(run: &Run, op: Op, note: Value) -> Result<Decisio
     }
     events.push(Event::StepNoted { op, note });
     Ok(Decision { events, ..Decision::default() })
+}
+
+/// The step goes on to its outcome without what it began elsewhere: that is released like the note of a run
+/// that ended. A note that says the same again was released before.
+pub(super) fn release_step_note(
+    run: &Run,
+    op: Op,
+    note: Value,
+    env: DecisionEnv<'_>,
+) -> Result<Decision, CommandRefusal> {
+    let mut decision = record_step_note(run, op.clone(), note.clone())?;
+    if !decision.events.is_empty() && !note.is_null() {
+        decision.effects.push(step_note_release(run, op, note, env));
+    }
+    Ok(decision)
 }
 
 pub(super) fn record_nondeterministic_value(

@@ -30,6 +30,9 @@ pub(super) struct PeerCallNote {
     /// address that is signed again differs, and a newer version of an artifact is another input.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) message: Option<Message>,
+    /// The id of a message that is too large to be kept here.
+    #[serde(default, rename = "messageId", skip_serializing_if = "Option::is_none")]
+    message_id: Option<String>,
     /// Parameters that were ignored, for the result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) ignored: Vec<String>,
@@ -39,6 +42,9 @@ pub(super) struct PeerCallNote {
     /// The state in which the remote task ended after its time was over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) late: Option<String>,
+    /// Why the call was given up: its result, whatever becomes of the remote task, which is owed a cancel.
+    #[serde(default, rename = "givenUp", skip_serializing_if = "Option::is_none")]
+    pub(super) given_up: Option<String>,
 }
 
 impl PeerCallNote {
@@ -46,14 +52,29 @@ impl PeerCallNote {
     /// repetition.
     pub(super) fn new(peer: &str, message: &Message, ignored: Vec<String>) -> Self {
         let bytes = serde_json::to_string(message).map_or(usize::MAX, |text| text.len());
-        let message = (bytes <= NOTED_MESSAGE_BYTES_MAX).then(|| message.clone());
-        Self { peer: peer.to_owned(), task: None, message, ignored, questions: Vec::new(), late: None }
+        let is_kept = bytes <= NOTED_MESSAGE_BYTES_MAX;
+        Self {
+            peer: peer.to_owned(),
+            task: None,
+            message: is_kept.then(|| message.clone()),
+            message_id: (!is_kept).then(|| message.id.as_str().to_owned()),
+            ignored,
+            questions: Vec::new(),
+            late: None,
+            given_up: None,
+        }
+    }
+
+    /// The id of the message, while its task is not known.
+    pub(super) fn message_id(&self) -> Option<&str> {
+        let kept = self.message.as_ref().map(|message| message.id.as_str());
+        kept.or(self.message_id.as_deref())
     }
 
     /// From now on the task is enough.
     pub(super) fn set_task(&mut self, task: String) {
         self.task = Some(task);
-        self.message = None;
+        (self.message, self.message_id) = (None, None);
     }
 
     /// The note, if it is one of a peer's call.

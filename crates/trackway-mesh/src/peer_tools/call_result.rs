@@ -15,7 +15,7 @@ pub(super) struct CallResult {
     status: &'static str,
     message: String,
     pub(super) artifacts: Vec<Value>,
-    pub(super) ignored: Vec<String>,
+    ignored: Vec<String>,
     errors: Vec<ValidationError>,
 }
 
@@ -36,6 +36,11 @@ impl CallResult {
         let each: Vec<String> = errors.iter().map(ValidationError::format_validation_error).collect();
         let message = format!("The input does not fit: {}. Nothing was called.", each.join("; "));
         Self { errors, ..Self::ended("invalid_input", &message) }
+    }
+
+    /// With the parameters that were given beside an artifact.
+    pub(super) fn with_ignored(self, ignored: Vec<String>) -> Self {
+        Self { ignored, ..self }
     }
 
     pub(super) fn into_output(self) -> Result<ToolOutput, Failure> {

@@ -1,23 +1,25 @@
 //! One call of a peer: from the message to the result.
 //!
-//! The remote task's id is noted as soon as it is known; from then on nothing is sent twice. The call follows
-//! the task's updates, asks a person what the task asks, comes back after a lost connection, and gives up when
-//! the peer is silent for too long.
+//! The message is noted before it is sent, and the remote task's id as soon as it is known; from then on nothing
+//! is sent twice. The call follows the task's updates, asks a person what the task asks, comes back after a lost
+//! connection, and gives up when the peer is silent for too long. A task that is given up is owed a cancel.
 
 mod error_classes;
+mod message_delivery;
 mod remote_updates;
 
 use std::time::Duration;
 
 use trackway_a2a_client::{
     AddressedMessage, AgentRefusalKind, Client, ClientError, Message, MessageId, MessageRole, Part,
-    SendOptions, SendReply, TaskState, TaskUpdate,
+    TaskState, TaskUpdate,
 };
 use trackway_domain::{CallChain, ValidationError};
 use trackway_runtime::ToolCallContext;
 
 use self::{
-    error_classes::{find_validation_errors, is_permanent, is_temporary_status, may_have_been_received},
+    error_classes::{find_validation_errors, is_permanent, is_temporary_status},
+    message_delivery::EarlierDelivery,
     remote_updates::RemoteUpdates,
 };
 use super::{
@@ -96,10 +98,12 @@ impl<'a> PeerCall<'a> {
         if let Err(refused) = self.record_note().await {
             return refused;
         }
+        let mut earlier = EarlierDelivery::None;
         if is_repetition {
+            earlier = EarlierDelivery::Possible;
             self.window.wait_for_next_attempt().await;
         }
-        match self.open_with_message(&request.message, is_repetition).await {
+        match self.open_with_message(&request.message, earlier).await {
             Ok(updates) => self.follow_to_end(updates, Some(request.message)).await,
             Err(result) => self.finish(result),
         }
@@ -134,9 +138,8 @@ impl<'a> PeerCall<'a> {
         }
     }
 
-    fn finish(&self, mut result: CallResult) -> CallResult {
-        result.ignored.clone_from(&self.note.ignored);
-        result
+    fn finish(&self, result: CallResult) -> CallResult {
+        result.with_ignored(self.note.ignored.clone())
     }
 
     /// Takes updates until something else has to be done.
@@ -228,57 +231,6 @@ impl<'a> PeerCall<'a> {
         self.services.connect_signed(&self.call.caller, &self.note.peer, &self.chain).await
     }
 
-    /// Sends a message. A peer that certainly did not get it is not tried again, unless an earlier attempt may
-    /// have reached it.
-    async fn open_with_message(
-        &mut self,
-        message: &AddressedMessage,
-        mut is_patient: bool,
-    ) -> Result<RemoteUpdates, CallResult> {
-        loop {
-            let failure = match self.connect().await {
-                Err(reason) => reason,
-                Ok(client) => match send(&client, message).await {
-                    Ok(updates) => return Ok(updates),
-                    Err(ClientError::Refused(refusal)) if !is_temporary_status(refusal.status) => {
-                        return self.after_refusal(message, &ClientError::Refused(refusal)).await;
-                    }
-                    Err(error) if is_permanent(&error) => {
-                        return Err(self.call_error(&describe_client_error(&error)));
-                    }
-                    Err(error) => {
-                        is_patient |= may_have_been_received(&error);
-                        describe_client_error(&error)
-                    }
-                },
-            };
-            if !is_patient {
-                return Err(self.call_error(&failure));
-            }
-            if !self.window.wait_for_next_attempt().await {
-                return Err(self.call_error(&failure));
-            }
-        }
-    }
-
-    /// A message to a task that has ended meanwhile is refused: then its end is the result.
-    async fn after_refusal(
-        &self,
-        message: &AddressedMessage,
-        refused: &ClientError,
-    ) -> Result<RemoteUpdates, CallResult> {
-        if let Some(task) = &message.task
-            && let Ok(client) = self.connect().await
-            && let Ok(task) = client.get_task(task, Some(0)).await
-            && is_final(task.status.state)
-        {
-            return Ok(RemoteUpdates::from_task(task));
-        }
-        // A task that takes no answer would wait for ever.
-        self.cancel_remote_task().await;
-        Err(self.refused_result(refused))
-    }
-
     /// The stream broke, or ended before the task did.
     async fn recover(
         &mut self,
@@ -292,7 +244,8 @@ impl<'a> PeerCall<'a> {
             return Err(self.refused_result(error));
         }
         if let Some(error) = error.filter(|error| is_permanent(error)) {
-            return Err(self.call_error(&describe_client_error(error)));
+            let failed = self.call_error_text(&describe_client_error(error));
+            return Err(self.give_up(failed).await);
         }
         match (&self.note.task, message) {
             (Some(_), _) => self.reopen(error).await,
@@ -302,9 +255,10 @@ impl<'a> PeerCall<'a> {
                     describe_client_error,
                 );
                 if !self.window.wait_for_next_attempt().await {
-                    return Err(self.call_error(&reason));
+                    let failed = self.call_error_text(&reason);
+                    return Err(self.give_up(failed).await);
                 }
-                self.open_with_message(message, true).await
+                self.open_with_message(message, EarlierDelivery::Possible).await
             }
             (None, None) => Err(self.call_error("its task is not known")),
         }
@@ -338,11 +292,12 @@ impl<'a> PeerCall<'a> {
                 _ => reason = describe_client_error(&error),
             }
         }
-        Err(CallResult::error(format!(
+        let lost = format!(
             "The peer {} was lost while it worked on its task {task}, and could not be reached again: {reason}. \
-             Whether the task is done is not known.",
+             Whether the task is done is not known; otherwise it is cancelled when the peer can be reached.",
             self.note.peer
-        )))
+        );
+        Err(self.give_up(lost).await)
     }
 
     /// Asks a person what the remote task asks, and sends the answer to the task.
@@ -382,7 +337,7 @@ impl<'a> PeerCall<'a> {
         message.context.clone_from(&self.context);
         self.window.close();
         self.window.wait_for_next_attempt().await;
-        self.open_with_message(&message, true).await
+        self.open_with_message(&message, EarlierDelivery::None).await
     }
 
     /// The time of the call is over: the remote task is cancelled. What it may have done by then is recorded
@@ -400,9 +355,25 @@ impl<'a> PeerCall<'a> {
                 let _unrecorded = self.record_note().await;
                 format!("Its task ended as {state} only when it was cancelled; that is not used.")
             }
-            _ => "Whether its task goes on is not known.".to_owned(),
+            _ => {
+                let silent = format!(
+                    "The peer {peer} said nothing for {limit} seconds. If it has begun a task, that is cancelled \
+                     when it can be reached."
+                );
+                return self.give_up(silent).await;
+            }
         };
         CallResult::error(format!("The peer {peer} said nothing for {limit} seconds. {outcome}"))
+    }
+
+    /// Ends the call with this error. What the peer may have begun is released, like that of a run that ended:
+    /// now, or when the peer can be reached again.
+    async fn give_up(&mut self, message: String) -> CallResult {
+        self.note.given_up = Some(message.clone());
+        if let Err(refusal) = self.call.release_note(self.note.to_value()).await {
+            tracing::warn!(peer = self.note.peer, %refusal, "a task of a peer may go on: it cannot be released");
+        }
+        CallResult::error(message)
     }
 
     /// Cancels the remote task. Returns its state after that, if it is known.
@@ -416,7 +387,11 @@ impl<'a> PeerCall<'a> {
     }
 
     fn call_error(&self, reason: &str) -> CallResult {
-        CallResult::error(format!("The call of the peer {} failed: {reason}.", self.note.peer))
+        CallResult::error(self.call_error_text(reason))
+    }
+
+    fn call_error_text(&self, reason: &str) -> String {
+        format!("The call of the peer {} failed: {reason}.", self.note.peer)
     }
 
     /// The peer understood the request and refused it, often because the input does not fit.
@@ -440,19 +415,6 @@ pub(super) async fn cancel_task(client: &Client, task: &str) -> Result<TaskState
             Ok(client.get_task(task, Some(0)).await?.status.state)
         }
         Err(error) => Err(error),
-    }
-}
-
-/// Sends a message: as a stream if the agent has streams, otherwise so that it answers at once.
-async fn send(client: &Client, message: &AddressedMessage) -> Result<RemoteUpdates, ClientError> {
-    if remote_updates::has_streams(client) {
-        return Ok(RemoteUpdates::from_stream(
-            client.stream_message(message, &SendOptions::default()).await?,
-        ));
-    }
-    match client.send_message(message, &SendOptions::return_immediately()).await? {
-        SendReply::Task(task) => Ok(RemoteUpdates::from_task(task)),
-        SendReply::Message(message) => Ok(RemoteUpdates::from_message(message)),
     }
 }
 

@@ -110,6 +110,9 @@ async fn call_peer(
         Some(None) => {
             CallResult::error("The note of this call cannot be read; whether it was made is not known.")
         }
+        Some(Some(PeerCallNote { given_up: Some(message), ignored, .. })) => {
+            CallResult::error(message).with_ignored(ignored)
+        }
         Some(Some(note)) if note.task.is_some() => PeerCall::new(&services, &call, note).resume().await,
         earlier => {
             let is_repetition = earlier.is_some();

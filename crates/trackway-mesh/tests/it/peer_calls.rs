@@ -19,6 +19,10 @@ fn onboarding() -> FakePeer {
     FakePeer::workflow("onboarding", &name_schema())
 }
 
+fn states_of(peer: &FakePeer) -> Vec<String> {
+    peer.tasks().into_iter().map(|task| task.state).collect()
+}
+
 fn texts_of_status(log: &[Event]) -> Vec<String> {
     let text = |event: &Event| match event {
         Event::Status { message, .. } => message.parts.first()?.as_text().map(str::to_owned),
@@ -198,6 +202,43 @@ fn a_silent_task_is_cancelled() {
     assert_eq!(peer.tasks()[0].state, "canceled");
 }
 
+/// A reply that comes after the time limit is recorded with the call, and not delivered.
+#[test]
+fn a_late_reply_is_recorded_and_not_delivered() {
+    let peer = onboarding();
+    peer.queue(&[Step::Working("On it."), Step::Hang]);
+    peer.end_when_cancelled("Too late.");
+    let harness = CallHarness::with_timeout(&peer, Duration::from_millis(200));
+    let (result, log) = harness.run_call(json!({ "name": "John" }));
+    assert_eq!(result["status"], "error");
+    assert!(!result.to_string().contains("Too late."), "{result}");
+    assert_eq!(states_of(&peer), ["completed"]);
+    assert_eq!(peer.requests_of("tasks/cancel").len(), 1);
+    let late = log.iter().find_map(|event| match event {
+        Event::StepNoted { note, .. } => note.get("late").cloned(),
+        _ => None,
+    });
+    assert_eq!(late, Some(json!("completed")));
+    assert_eq!(texts_of_status(&log), ["On it."]);
+}
+
+/// A peer that opens a stream and says nothing at all has no task that could be cancelled by its id: the task is
+/// found by the message. So it is when a peer is gone at that moment and comes back after the call is over.
+#[test]
+fn a_peer_that_never_named_its_task_is_cancelled_after_the_time_limit() {
+    let peer = onboarding();
+    peer.queue(&[Step::Silent]);
+    let harness = CallHarness::with_timeout(&peer, Duration::from_millis(200));
+    let result = harness.run_process(async |process| {
+        let run = start_call(&process, "onboarding", json!({ "name": "John" })).await;
+        let result = call_result(&wait_until_idle(&process, run).await);
+        peer.wait_for_requests("tasks/cancel", 1).await;
+        result
+    });
+    assert!(result["message"].as_str().unwrap().contains("said nothing"), "{result}");
+    assert_eq!(states_of(&peer), ["canceled"]);
+}
+
 /// A question of the remote task is ours, with its schema, and the answer travels back.
 #[test]
 fn a_remote_question_is_asked_here() {
@@ -291,6 +332,142 @@ fn a_cancelled_run_cancels_the_remote_task() {
         peer.wait_for_requests("tasks/cancel", 1).await;
     });
     assert_eq!(peer.tasks()[0].state, "canceled");
+}
+
+/// Cancel travels, also before the peer has named its task: the same message is sent again to learn the task, and
+/// starts no other one.
+#[test]
+fn a_run_that_is_cancelled_before_the_first_answer_cancels_the_remote_task() {
+    let peer = onboarding();
+    peer.queue(&[Step::Silent]);
+    let harness = CallHarness::new(&peer);
+    harness.run_process(async |process| {
+        let run = start_call(&process, "onboarding", json!({ "name": "John" })).await;
+        peer.wait_for_requests("message/stream", 1).await;
+        process.cancel_run(&trackway_testkit::local_run_address(run)).await.unwrap();
+        peer.wait_for_requests("tasks/cancel", 1).await;
+    });
+    assert_eq!(states_of(&peer), ["canceled"]);
+    let (first, again) = (peer.requests_of("message/stream"), peer.requests_of("message/send"));
+    assert_eq!(first[0].params["message"], again[0].params["message"]);
+}
+
+/// The same for a foreign peer that lists its tasks: the one with the message is cancelled, and nothing is sent
+/// again. One that cannot list them gets no second message either.
+#[test]
+fn a_foreign_task_is_found_by_its_message() {
+    let peer = FakePeer::agent_v1("helper");
+    peer.queue(&[Step::Silent]);
+    let harness = CallHarness::new(&peer);
+    harness.run_process(async |process| {
+        let run = start_call(&process, "helper", json!({ "message": "Hi" })).await;
+        peer.wait_for_requests("message/stream", 1).await;
+        process.cancel_run(&trackway_testkit::local_run_address(run)).await.unwrap();
+        peer.wait_for_requests("tasks/cancel", 1).await;
+    });
+    assert_eq!(states_of(&peer), ["canceled"]);
+    assert!(peer.requests_of("message/send").is_empty());
+
+    let peer = FakePeer::agent("helper");
+    peer.queue(&[Step::Silent]);
+    let harness = CallHarness::new(&peer);
+    harness.run_process(async |process| {
+        let run = start_call(&process, "helper", json!({ "message": "Hi" })).await;
+        peer.wait_for_requests("message/stream", 1).await;
+        process.cancel_run(&trackway_testkit::local_run_address(run)).await.unwrap();
+        process.wait_until_quiet().await;
+    });
+    assert_eq!(states_of(&peer), ["submitted"], "nothing more can be done, and nothing was made worse");
+    assert!(peer.requests_of("message/send").is_empty());
+}
+
+/// A crash at every point of a call, and then a cancel: no remote task goes on.
+#[test]
+fn a_cancel_after_a_crash_at_every_point_leaves_no_remote_task() {
+    call_harness::sweep_crashes_then_cancel(
+        || {
+            let peer = onboarding();
+            peer.queue(&[Step::Working("On it."), Step::Hang]);
+            peer
+        },
+        &json!({ "name": "John" }),
+        |peer, at| {
+            let states = states_of(peer);
+            assert!(states.iter().all(|state| state == "canceled"), "{at}: {states:?}");
+            assert!(states.len() <= 1, "{at}: {states:?}");
+        },
+    );
+}
+
+/// A peer that does not promise to recognise a repeated message is not sent one: its task is looked for where its
+/// protocol can list tasks, and otherwise the model learns that nothing is known.
+#[test]
+fn a_foreign_peer_gets_a_message_once() {
+    let peer = FakePeer::agent_v1("helper");
+    peer.queue(&[Step::Cut]);
+    peer.queue(&[Step::Complete("Done.")]);
+    let (result, _) = CallHarness::new(&peer).run_call(json!({ "message": "Hi" }));
+    assert_eq!(result["message"], "Done.");
+    assert_eq!((peer.tasks().len(), peer.requests_of("message/stream").len()), (1, 1));
+
+    let peer = FakePeer::agent("helper");
+    peer.queue(&[Step::BadGateway]);
+    let (result, _) = CallHarness::new(&peer).run_call(json!({ "message": "Hi" }));
+    assert_eq!(result["status"], "error");
+    assert!(result["message"].as_str().unwrap().contains("not sent again"), "{result}");
+    assert_eq!((peer.tasks().len(), peer.requests_of("message/stream").len()), (1, 1));
+}
+
+/// Proves X2 for foreign peers: whatever happens to this process, they begin the work at most once, and the call
+/// ends with a result or with an error that says that nothing is known.
+#[test]
+fn a_crash_at_every_point_leaves_at_most_one_foreign_task() {
+    for new_peer in [FakePeer::agent, FakePeer::agent_v1] {
+        call_harness::sweep_crashes(
+            || {
+                let peer = new_peer("helper");
+                for _ in 0..8 {
+                    peer.queue(&[Step::Working("On it."), Step::Complete("Done.")]);
+                }
+                peer
+            },
+            &json!({ "message": "Hi" }),
+            |peer, result| {
+                assert!(peer.tasks().len() <= 1);
+                let is_unknown = result["message"].as_str().unwrap().contains("not sent again");
+                assert!(result["status"] == "completed" || is_unknown, "{result}");
+            },
+        );
+    }
+}
+
+/// An answer that a foreign peer may have taken is not sent to its next question.
+#[test]
+fn an_answer_reaches_a_foreign_peer_once() {
+    let schema = json!({ "type": "string" });
+    let peer = FakePeer::agent("helper");
+    peer.queue(&[Step::Ask("Which plan?", schema.clone())]);
+    // The answer is taken, and what the peer says to it is lost.
+    peer.queue(&[Step::BadGateway, Step::Ask("Are you sure?", schema)]);
+    peer.queue(&[Step::Complete("Done.")]);
+    let harness = CallHarness::new(&peer);
+    let result = harness.run_process(async |process| {
+        let run = start_call(&process, "helper", json!({ "message": "Hi" })).await;
+        wait_until_idle(&process, run).await;
+        process.deliver_message(answer_delivery(run, "a1", json!("paid"))).await.unwrap();
+        let view = wait_until_idle(&process, run).await;
+        let asked = view.question.as_ref().unwrap().prompt[0].as_text().unwrap().to_owned();
+        assert_eq!(asked, "helper asks: Are you sure?");
+        process.deliver_message(answer_delivery(run, "a2", json!("yes"))).await.unwrap();
+        call_result(&wait_until_idle(&process, run).await)
+    });
+    assert_eq!(result["message"], "Done.");
+    let texts: Vec<Value> = peer
+        .requests_of("message/stream")
+        .iter()
+        .map(|sent| sent.params["message"]["parts"][0]["text"].clone())
+        .collect();
+    assert_eq!(texts, ["Hi", "paid", "yes"]);
 }
 
 /// Beyond the depth limit nothing is called, and the model learns why.

@@ -18,10 +18,21 @@ impl Stage {
     /// the log, so it must not hold secrets.
     pub async fn record_note(&self, step: &Op, note: Value) -> Result<(), StepNoteRefusal> {
         check_step_note(&note)?;
+        self.append_note(step, RunCommand::NoteStep { op: step.clone(), note }).await
+    }
+
+    /// Gives up what the step began elsewhere: keeps the note, and hands it to the
+    /// [`StepNoteHandler`](trackway_ports::StepNoteHandler) as if the run had ended. Say in the note that it was
+    /// given up: a step that runs again after a crash finds it and must not begin anew.
+    pub async fn release_note(&self, step: &Op, note: Value) -> Result<(), StepNoteRefusal> {
+        check_step_note(&note)?;
+        self.append_note(step, RunCommand::ReleaseStepNote { op: step.clone(), note }).await
+    }
+
+    async fn append_note(&self, step: &Op, command: RunCommand) -> Result<(), StepNoteRefusal> {
         let Some((_, live)) = self.0.live_run() else {
             return std::future::pending().await;
         };
-        let command = RunCommand::NoteStep { op: step.clone(), note };
         // Asked under the head's lock, so a note is never recorded after the outcome of its step.
         let is_running = |_: &Run| self.0.lock_replay_state().running_steps.contains(step);
         match self.append_command_if_allowed(command, is_running).await {

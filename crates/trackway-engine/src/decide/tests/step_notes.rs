@@ -36,6 +36,18 @@ fn an_end_owes_the_release_of_every_open_note() {
     assert_snapshot!(outcome_after(noted, "fire deadline"), @r#"failed "the run's deadline has passed" | ! stop | ! clear timers | ! owe: release step:pay#0 "t-1" | ! owe: release step:ship#0 "t-2""#);
 }
 
+/// Proves L10: a step that gives up what it began elsewhere owes its release at once, and once; the step itself
+/// goes on to its outcome.
+#[test]
+fn a_step_gives_up_what_it_began() {
+    assert_snapshot!(outcome_after("submit; note pay t-1", "release pay gone"), @r#"step-noted step:pay#0 "gone" | ! owe: release step:pay#0 "gone""#);
+    assert_snapshot!(outcome_after("submit", "release pay gone"), @r#"started | step-noted step:pay#0 "gone" | ! owe: release step:pay#0 "gone""#);
+    assert_snapshot!(outcome_after("submit; release pay gone", "release pay gone"), @"nothing");
+    assert_snapshot!(outcome_after("submit; note pay t-1", "release pay null"), @"step-noted step:pay#0 null");
+    assert_snapshot!(outcome_after("submit; release pay gone; step pay", "cancel"), @"canceled | ! stop");
+    assert_snapshot!(outcome_after("submit; cancel", "release pay gone"), @"X the run has ended (canceled)");
+}
+
 /// Proves L10: a step that has its outcome, or has removed its note, owes nothing; the newest note counts,
 /// also after a failed attempt.
 #[test]

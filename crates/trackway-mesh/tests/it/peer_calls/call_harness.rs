@@ -188,6 +188,42 @@ pub(crate) fn sweep_crashes(
     panic!("the call has more than {POINTS_MAX} points");
 }
 
+/// A crash at every point of a call, each in a world of its own, and then a cancel of its run.
+pub(crate) fn sweep_crashes_then_cancel(
+    new_peer: impl Fn() -> FakePeer,
+    arguments: &Value,
+    check: impl Fn(&FakePeer, &str),
+) {
+    for point in 1..POINTS_MAX {
+        let peer = new_peer();
+        let harness = CallHarness::new(&peer);
+        let faults = Arc::new(CrashAt::at_any_point(point));
+        let cancel = async |process: TestProcess| {
+            let run = start_call(&process, harness.name, arguments.clone()).await;
+            let cancelled = match process.cancel_run(&local_run_address(run)).await {
+                // An earlier process has done it.
+                Err(Error::Ended { .. }) => Ok(()),
+                cancelled => cancelled.map(drop),
+            };
+            unless_stopping(cancelled).await;
+            process.wait_until_quiet().await;
+        };
+        let through = harness.run_with_faults(faults.clone(), async |process| {
+            let run = start_call(&process, harness.name, arguments.clone()).await;
+            wait_for_status(&process, run, "On it.").await;
+            cancel(process).await;
+        });
+        if through.is_none() {
+            harness.run_process(cancel);
+        }
+        check(&peer, &format!("point {point}, {:?}", faults.reached_points().last()));
+        if through.is_some() {
+            return;
+        }
+    }
+    panic!("the call has more than {POINTS_MAX} points");
+}
+
 /// Starts the run that makes the call; the same run if it is started again.
 pub(crate) async fn start_call(process: &TestProcess, peer: &str, arguments: Value) -> RunId {
     let id = MessageId::new(&format!("call {peer} {arguments}")).unwrap();
