@@ -13,6 +13,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use client::OfficialClient;
+use client_script::ProtocolGeneration;
 use server::SdkServer;
 
 use crate::support::{python_client, run_client_to_end};
@@ -130,24 +131,40 @@ async fn javascript_0_3_over_grpc() {
     default_agent(OfficialClient::JavaScript03, "GRPC").await;
 }
 
-/// Calls `onboarding` with a CSV file, once in the message and once among the user's artifacts.
-async fn onboarding(command: impl Fn() -> Command, binding: &'static str) {
+/// Calls `onboarding` with a CSV file, once among the user's artifacts and once in the message, which
+/// is written in the form of one generation.
+async fn onboarding(command: impl Fn() -> Command, generation: ProtocolGeneration, binding: &'static str) {
     let subject = SdkServer::start();
     subject.save_artifact("saved.csv", "text/csv", "name,plan\nAnn,pro\n\"Bob, B\",\n").await;
-    let sent = json!({ "raw": "bmFtZQpBbm4KQm9iCg==", "filename": "sent.csv", "mediaType": "text/csv" });
-    for (filename, part, names) in [
-        ("saved.csv", json!({ "text": "Onboard these." }), json!(["Ann", "Bob, B"])),
-        ("sent.csv", sent, json!(["Ann", "Bob"])),
-    ] {
-        let message = json!({ "role": "ROLE_USER", "contextId": "talk", "parts": [part],
+    let content = "bmFtZQpBbm4KQm9iCg==";
+    let (role, completed, text, sent) = match generation {
+        ProtocolGeneration::V1 => (
+            "ROLE_USER",
+            "TASK_STATE_COMPLETED",
+            json!({ "text": "Onboard these." }),
+            json!({ "raw": content, "filename": "sent.csv", "mediaType": "text/csv" }),
+        ),
+        ProtocolGeneration::V03 => {
+            let file = json!({ "bytes": content, "name": "sent.csv", "mimeType": "text/csv" });
+            let text = json!({ "kind": "text", "text": "Onboard these." });
+            ("user", "completed", text, json!({ "kind": "file", "file": file }))
+        }
+    };
+    for (filename, part, names) in
+        [("saved.csv", text, json!(["Ann", "Bob, B"])), ("sent.csv", sent, json!(["Ann", "Bob"]))]
+    {
+        let mut message = json!({ "role": role, "contextId": "talk", "parts": [part],
             "metadata": { "sessionBehavior": "RUN_BASED",
                 "invoked_with_artifacts": [{ "filename": filename, "version": 0 }] } });
+        if generation == ProtocolGeneration::V03 {
+            message["kind"] = "message".into();
+        }
         let mut command = command();
         command.args([&subject.agent_url("onboarding"), binding, &message.to_string()]);
         let (said, errors) = run_client_to_end(command).await;
         let task: Value =
             serde_json::from_str(&said).unwrap_or_else(|_| panic!("{binding}: {said} {errors}"));
-        assert_eq!(task["status"]["state"], "TASK_STATE_COMPLETED", "{binding} {filename}: {task}");
+        assert_eq!(task["status"]["state"], completed, "{binding} {filename}: {task}");
         assert_eq!(task["metadata"]["output"]["names"], names, "{binding} {filename}");
         assert_eq!(task["metadata"]["linkedContextId"], "talk");
         assert_ne!(task["contextId"], "talk");
@@ -158,7 +175,8 @@ async fn onboarding(command: impl Fn() -> Command, binding: &'static str) {
 #[tokio::test]
 async fn python_1_0_calls_a_workflow_with_an_artifact() {
     for binding in ["JSONRPC", "HTTP+JSON", "GRPC"] {
-        onboarding(|| python_client("TRACKWAY_TEST_PYTHON_1_0", "message_v1.py"), binding).await;
+        let client = || python_client("TRACKWAY_TEST_PYTHON_1_0", "message_v1.py");
+        onboarding(client, ProtocolGeneration::V1, binding).await;
     }
 }
 
@@ -166,6 +184,25 @@ async fn python_1_0_calls_a_workflow_with_an_artifact() {
 #[tokio::test]
 async fn javascript_1_0_calls_a_workflow_with_an_artifact() {
     for binding in ["JSONRPC", "HTTP+JSON"] {
-        onboarding(|| client::node_client("TRACKWAY_TEST_JS_1_0", "message_v1.cjs"), binding).await;
+        let client = || client::node_client("TRACKWAY_TEST_JS_1_0", "message_v1.cjs");
+        onboarding(client, ProtocolGeneration::V1, binding).await;
+    }
+}
+
+/// Proves I5, I7: the older generation refers to artifacts in the same way.
+#[tokio::test]
+async fn python_0_3_calls_a_workflow_with_an_artifact() {
+    for binding in ["JSONRPC", "HTTP+JSON"] {
+        let client = || python_client("TRACKWAY_TEST_PYTHON", "message_v03.py");
+        onboarding(client, ProtocolGeneration::V03, binding).await;
+    }
+}
+
+/// Proves I5, I7.
+#[tokio::test]
+async fn javascript_0_3_calls_a_workflow_with_an_artifact() {
+    for binding in ["JSONRPC", "HTTP+JSON"] {
+        let client = || client::node_client("TRACKWAY_TEST_JS_0_3", "message_v03.cjs");
+        onboarding(client, ProtocolGeneration::V03, binding).await;
     }
 }

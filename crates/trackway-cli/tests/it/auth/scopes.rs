@@ -2,6 +2,8 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use tonic::{Code, Request, Status, client::Grpc, codegen::http::uri::PathAndQuery, transport::Channel};
+use tonic_prost::ProstCodec;
 
 use super::auth_workspace::{AuthWorkspace, HttpAnswer, REQUIRED, get, send_request, start_review};
 use crate::support::ServerUnderTest;
@@ -27,9 +29,35 @@ enum Door {
     Rest(Method, String, Option<Value>),
     /// JSON-RPC of A2A 1.0, at the agent `review`.
     JsonRpc(&'static str, Value),
+    /// gRPC: the service of a generation, and its method.
+    Grpc(&'static str, &'static str),
     /// A tool of MCP.
     Mcp(&'static str, Value),
 }
+
+/// Every method of gRPC, by the service of its generation. They are answered by the default agent, `review`.
+const GRPC: [(&str, &[&str]); 2] = [
+    (
+        "lf.a2a.v1.A2AService",
+        &[
+            "SendMessage",
+            "SendStreamingMessage",
+            "GetTask",
+            "ListTasks",
+            "SubscribeToTask",
+            "CreateTaskPushNotificationConfig",
+            "GetTaskPushNotificationConfig",
+            "ListTaskPushNotificationConfigs",
+            "DeleteTaskPushNotificationConfig",
+            "GetExtendedAgentCard",
+            "CancelTask",
+        ],
+    ),
+    (
+        "a2a.v1.A2AService",
+        &["SendMessage", "SendStreamingMessage", "GetTask", "TaskSubscription", "CancelTask"],
+    ),
+];
 
 /// Every operation, with the scopes that permit it and its entry in the audit log. `RUN` stands for the id
 /// of a run of `review` that waits.
@@ -74,6 +102,9 @@ fn operations(run: &str) -> Vec<(Door, &'static [&'static str], &'static str, &'
     .into_iter()
     .map(run_review)
     .collect();
+    let grpc =
+        GRPC.into_iter().flat_map(|(service, methods)| methods.iter().map(move |name| (service, *name)));
+    operations.extend(grpc.map(|(service, method)| run_review(Door::Grpc(service, method))));
     let artifact = "/api/artifacts/report.csv";
     let write =
         |method: Method, path: &str| Rest(method, path.to_owned(), Some(json!({ "url": "nonsense" })));
@@ -92,8 +123,28 @@ fn operations(run: &str) -> Vec<(Door, &'static [&'static str], &'static str, &'
     operations
 }
 
-async fn call(server: &ServerUnderTest, key: &str, door: &Door) -> HttpAnswer {
+/// The answer over gRPC as one of HTTP. The requests are empty: whether they make sense is asked later than
+/// whether they are permitted.
+async fn call_grpc(channel: &Channel, key: &str, service: &str, method: &str) -> HttpAnswer {
+    let mut request = Request::new(());
+    request.metadata_mut().insert("authorization", format!("Bearer {key}").parse().unwrap());
+    let path = PathAndQuery::try_from(format!("/{service}/{method}")).unwrap();
+    let mut client = Grpc::new(channel.clone());
+    client.ready().await.unwrap();
+    let codec = ProstCodec::<(), ()>::default();
+    let answer = client.server_streaming(request, path, codec).await;
+    let (status, body) = match answer.as_ref().map_err(Status::code) {
+        Ok(_) => (200, Value::Null),
+        Err(Code::PermissionDenied) => (403, Value::Null),
+        Err(Code::Unauthenticated) => (401, Value::Null),
+        Err(code) => (400, json!(code.description())),
+    };
+    HttpAnswer { status, headers: reqwest::header::HeaderMap::new(), body }
+}
+
+async fn call(server: &ServerUnderTest, grpc: &Channel, key: &str, door: &Door) -> HttpAnswer {
     let (path, method, params) = match door {
+        Door::Grpc(service, method) => return call_grpc(grpc, key, service, method).await,
         Door::Rest(method, path, body) => {
             return send_request(server, Some(key), method.clone(), path, body.as_ref()).await;
         }
@@ -135,7 +186,7 @@ fn mcp_params(tool: &str, arguments: &Value) -> Value {
 fn is_forbidden(door: &Door, answer: &HttpAnswer) -> bool {
     let said = answer.body.as_str().map_or(answer.body.to_string(), str::to_owned);
     match door {
-        Door::Rest(..) | Door::JsonRpc(..) => {
+        Door::Rest(..) | Door::JsonRpc(..) | Door::Grpc(..) => {
             assert_ne!(answer.status, 401, "{said}");
             answer.status == 403
         }
@@ -147,17 +198,20 @@ fn is_forbidden(door: &Door, answer: &HttpAnswer) -> bool {
 /// for the user that was refused.
 #[tokio::test]
 async fn every_operation_needs_its_scope() {
-    let site = AuthWorkspace::new(REQUIRED);
-    let server = site.serve();
+    let site = AuthWorkspace::new(&format!("{REQUIRED}[a2a]\ndefault_agent = \"review\"\n"));
+    let server = site.serve_with_files(1_024, &["--grpc-listen", "127.0.0.1:0"]);
+    let address = format!("http://{}", server.grpc.as_ref().unwrap());
+    let grpc = Channel::from_shared(address).unwrap().connect().await.unwrap();
     let all = site.create_key("acme", &["*"]);
     let keys: Vec<String> = SCOPES.iter().map(|scope| site.create_key("acme", &[scope])).collect();
     let run = start_review(&server, &all).await;
     let mut refused = Vec::new();
     for (door, permitted, action, object) in operations(&run) {
         for (scope, key) in SCOPES.iter().zip(&keys) {
-            let answer = call(&server, key, &door).await;
+            let answer = call(&server, &grpc, key, &door).await;
             let what = match &door {
                 Door::Rest(method, path, _) => format!("{method} {path}"),
+                Door::Grpc(service, method) => format!("{service}/{method}"),
                 Door::JsonRpc(method, _) | Door::Mcp(method, _) => (*method).to_owned(),
             };
             let is_refused = is_forbidden(&door, &answer);
