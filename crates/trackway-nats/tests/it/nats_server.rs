@@ -10,6 +10,10 @@ use std::{
 /// A machine that is busy with other tests is slow.
 const START_MAX: Duration = Duration::from_secs(60);
 
+/// The streams of a namespace reserve their limits in bytes. Without a setting the server has three quarters
+/// of the free disk to give away, and a second namespace is refused on a machine that is nearly full.
+const SERVER_CONFIG: &str = "jetstream { max_file_store: 8G }\n";
+
 /// A process with JetStream. It ends with the value.
 #[derive(Debug)]
 pub(crate) struct NatsServer {
@@ -22,6 +26,7 @@ pub(crate) struct NatsServer {
 impl NatsServer {
     pub(crate) async fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("nats.conf"), SERVER_CONFIG).unwrap();
         let (process, port) = spawn_server(folder.path(), None).await;
         Self { url: format!("nats://127.0.0.1:{port}"), port, process: Some(process), folder }
     }
@@ -56,6 +61,8 @@ async fn spawn_server(folder: &Path, port: Option<u16>) -> (Child, u16) {
     let port = port.map_or("-1".to_owned(), |port| port.to_string());
     let mut process = Command::new(path)
         .args(["--addr", "127.0.0.1", "--port", &port, "--jetstream"])
+        .arg("--config")
+        .arg(folder.join("nats.conf"))
         .arg("--store_dir")
         .arg(folder.join("store"))
         .arg("--ports_file_dir")
