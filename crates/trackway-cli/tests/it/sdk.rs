@@ -133,6 +133,9 @@ async fn javascript_0_3_over_grpc() {
 
 /// Calls `onboarding` with a CSV file, once among the user's artifacts and once in the message, which
 /// is written in the form of one generation.
+///
+/// The 0.3 clients cannot send a file in a message over HTTP+JSON: the JavaScript one drops its name, the
+/// Python one encodes its content a second time. There the artifact alone is used.
 async fn onboarding(command: impl Fn() -> Command, generation: ProtocolGeneration, binding: &'static str) {
     let subject = SdkServer::start();
     subject.save_artifact("saved.csv", "text/csv", "name,plan\nAnn,pro\n\"Bob, B\",\n").await;
@@ -150,9 +153,11 @@ async fn onboarding(command: impl Fn() -> Command, generation: ProtocolGeneratio
             ("user", "completed", text, json!({ "kind": "file", "file": file }))
         }
     };
-    for (filename, part, names) in
-        [("saved.csv", text, json!(["Ann", "Bob, B"])), ("sent.csv", sent, json!(["Ann", "Bob"]))]
-    {
+    let mut calls = vec![("saved.csv", text, json!(["Ann", "Bob, B"]))];
+    if (generation, binding) != (ProtocolGeneration::V03, "HTTP+JSON") {
+        calls.push(("sent.csv", sent, json!(["Ann", "Bob"])));
+    }
+    for (filename, part, names) in calls {
         let mut message = json!({ "role": role, "contextId": "talk", "parts": [part],
             "metadata": { "sessionBehavior": "RUN_BASED",
                 "invoked_with_artifacts": [{ "filename": filename, "version": 0 }] } });
